@@ -1,0 +1,283 @@
+"""The checks every document network passes: counts, ids, columns and links as users bring them, cleaned or refused."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from linktopics.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_COUNT = np.iinfo(np.int32).max
+N_EXAMPLES = 3
+
+
+def user_stacklevel() -> int:
+    """Give the `stacklevel` that makes a warning point at the user's line, however deep it is issued."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "linktopics":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def as_list(values: Iterable[Any]) -> list[Any]:
+    """List the values as plain Python objects, whatever holds them (list, array, pandas or polars column)."""
+    for method in ("tolist", "to_list"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN or one of pandas' missing values."""
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
+
+
+def as_column(values: Iterable[Any] | None, length: int, name: str, of: str = "documents") -> np.ndarray | None:
+    """Make a 1-d array of `length` values: numbers stay numbers, all else is kept as it is in an object array."""
+    if values is None:
+        return None
+    if isinstance(values, str | bytes):
+        raise DataError(f"{name} is a single string; pass a sequence with one entry for each of the {length:,} {of}.")
+    listed = as_list(values)
+    if len(listed) != length:
+        raise DataError(
+            f"{name} has {len(listed):,} entries for {length:,} {of}; pass one for each, in the same order."
+        )
+    kinds = {type(value) for value in listed}
+    if kinds and (kinds <= {int, float} or kinds == {bool}):
+        return np.array(listed)
+    return np.fromiter(listed, dtype=object, count=length)
+
+
+def check_unique(values: np.ndarray, name: str, cure: str) -> None:
+    """Refuse missing, unhashable and repeated entries, naming the first and its positions."""
+    seen: dict[Any, int] = {}
+    for position, value in enumerate(values.tolist()):
+        if is_missing(value):
+            raise DataError(f"{name}[{position}] is missing ({value!r}); {cure}.")
+        try:
+            first = seen.setdefault(value, position)
+        except TypeError:
+            raise DataError(
+                f"{name}[{position}] is {value!r}, which is not hashable; use strings or integers."
+            ) from None
+        if first != position:
+            raise DataError(f"{name} holds {value!r} twice, at positions {first} and {position}; {cure}.")
+
+
+def check_words(vocabulary: np.ndarray) -> None:
+    """Refuse words that are no strings or are there twice."""
+    for position, word in enumerate(vocabulary.tolist()):
+        if not isinstance(word, str):
+            raise DataError(
+                f"vocabulary[{position}] is {word!r}, not a string; name each column of counts by its word."
+            )
+    check_unique(vocabulary, "vocabulary", "give every column of counts its own word")
+
+
+def check_texts(texts: Iterable[Any], ids: list[Any] | None) -> list[str]:
+    """List the texts; refuse a single string and whatever is not a string, naming the document."""
+    if isinstance(texts, str | bytes):
+        raise DataError("texts is a single string; pass a list of texts, one for each document.")
+    listed = as_list(texts)
+    for position, text in enumerate(listed):
+        if not isinstance(text, str):
+            name = position if ids is None or position >= len(ids) else ids[position]
+            raise DataError(f"the text of document {name!r} (position {position}) is {text!r}, not a string.")
+    return listed
+
+
+def as_count_matrix(counts: Any) -> sparse.csr_array:
+    """Make a documents x words CSR array of int64 or float64 values, a copy whose values are not yet checked."""
+    if not sparse.issparse(counts):
+        try:
+            counts = np.asarray(counts.to_numpy() if hasattr(counts, "to_numpy") else counts)
+            if counts.dtype.kind == "O":
+                counts = counts.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"counts must be a matrix of numbers, documents x words: {error}.") from None
+        if counts.dtype.kind == "U":
+            raise DataError(
+                "counts holds strings; pass word counts, or make the network with DocumentNetwork.from_texts."
+            )
+    if counts.ndim != 2:
+        raise DataError(f"counts must be a matrix of documents x words; it has the shape {counts.shape}.")
+    if counts.dtype.kind not in "biuf":
+        raise DataError(f"counts must hold whole numbers; its values are of type {counts.dtype}.")
+    for size, what in zip(counts.shape, ("documents", "words"), strict=True):
+        if size == 0:
+            raise DataError(f"counts has the shape {counts.shape}: there are no {what}; a network needs at least one.")
+    matrix = sparse.csr_array(counts, dtype=np.float64 if counts.dtype.kind == "f" else np.int64, copy=True)
+    try:
+        matrix.check_format(full_check=True)  # an index out of range would reach the kernels as a stray write
+    except ValueError as error:
+        raise DataError(f"counts is not a sound sparse matrix: {error}.") from None
+    matrix.sum_duplicates()
+    return matrix
+
+
+def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarray | None) -> sparse.csr_array:
+    """Refuse values that are no word counts, naming the first; give the rest as int32 without explicit zeros."""
+    values = matrix.data
+    bad = ~((values >= 0) & (values <= MAX_COUNT))
+    if values.dtype.kind == "f":
+        bad |= values != np.floor(values)
+    if bad.any():
+        at = int(np.argmax(bad))
+        row, column = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+        value = values[at].item()
+        wrong = "negative" if value < 0 else "too large" if value > MAX_COUNT else "fractional"
+        if not np.isfinite(value):
+            wrong = "not finite"
+        word = f"column {column}" if vocabulary is None else f"{vocabulary[column]!r} (column {column})"
+        raise DataError(
+            f"counts: document {ids.tolist()[row]!r} (row {row}), word {word}: the value {value!r} is {wrong}; word "
+            f"counts are whole numbers from 0 to {MAX_COUNT}: pass raw counts, not TF-IDF or otherwise scaled values."
+        )
+    # 32-bit indices wherever they fit: half the memory, and what most of scikit-learn takes
+    index = np.int32 if max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max else np.int64
+    parts = (values.astype(np.int32), matrix.indices.astype(index), matrix.indptr.astype(index))
+    checked = sparse.csr_array(parts, shape=matrix.shape)
+    checked.eliminate_zeros()
+    checked.sort_indices()
+    return checked
+
+
+def clean_links(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -> tuple[np.ndarray, dict[str, Any]]:
+    """Resolve links to sorted, unique pairs of document indices, and tell what was dropped on the way.
+
+    Returns the (n, 2) array and the fields of a `NetworkReport` that concern links.
+    """
+    n_documents = len(ids)
+    given, ends, hint = _resolve_ends(links, ids, by_id=by_id, directed=directed)
+    known = ((ends >= 0) & (ends < n_documents)).all(axis=1)
+    unknown_rows = np.flatnonzero(~known)
+    if by_id and known.any():
+        hint = ""  # some ends are found, so the ids are of the right kind
+    inside = ends[known]
+    loops = inside[:, 0] == inside[:, 1]
+    proper = inside[~loops]
+    if not directed:
+        proper = np.sort(proper, axis=1)
+    keys, first = np.unique(proper[:, 0] * n_documents + proper[:, 1], return_index=True)
+    repeats = np.delete(proper, first, axis=0)
+
+    def examples(pairs: np.ndarray) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(pair) for pair in ids[pairs[:N_EXAMPLES]].tolist())
+
+    found = {
+        "n_links_given": len(ends),
+        "n_unknown_ends": len(unknown_rows),
+        "unknown_ends": tuple(tuple(as_list(given[row])) for row in unknown_rows[:N_EXAMPLES]),
+        "n_self_links": int(loops.sum()),
+        "self_links": examples(inside[loops]),
+        "n_duplicate_links": len(repeats),
+        "duplicate_links": examples(repeats),
+        "hint": hint if len(unknown_rows) else "",
+    }
+    return np.column_stack([keys // n_documents, keys % n_documents]), found
+
+
+def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -> tuple[Any, np.ndarray, str]:
+    """Give the links as written, as an (n, 2) array of indices (-1: unknown), and a hint for unknown ends."""
+    n_documents = len(ids)
+    if links is None:
+        return [], np.empty((0, 2), dtype=np.int64), ""
+    if hasattr(links, "to_numpy"):
+        links = links.to_numpy()
+    if sparse.issparse(links) or (
+        isinstance(links, np.ndarray) and links.shape == (n_documents, n_documents) and n_documents != 2
+    ):
+        ends = _matrix_ends(links, n_documents, directed=directed)
+        return ends, ends, ""
+    if isinstance(links, np.ndarray):
+        if links.size and (links.ndim != 2 or links.shape[1] != 2):
+            turned = " (transpose it: links.T)" if links.ndim == 2 and links.shape[0] == 2 else ""
+            raise DataError(
+                f"links has the shape {links.shape}; pass an (n, 2) array of pairs{turned} "
+                f"or a square matrix of {n_documents:,} x {n_documents:,}."
+            )
+        links = links.reshape(-1, 2)
+    elif not hasattr(links, "__iter__"):
+        raise DataError(f"links is {links!r}; pass pairs of documents, an (n, 2) array or a square matrix.")
+    else:
+        links = [_pair(link, row) for row, link in enumerate(links)]
+    if by_id:
+        return links, *_ends_from_ids(links, ids)
+    return links, _ends_from_indices(links), f"documents are numbered from 0 to {n_documents - 1}"
+
+
+def _pair(link: Any, row: int) -> tuple[Any, Any]:
+    if isinstance(link, str | bytes) or not hasattr(link, "__len__") or len(link) != 2:
+        raise DataError(f"links[{row}] is {link!r}; each link is a pair (source, target).")
+    source, target = as_list(link)
+    return source, target
+
+
+def _matrix_ends(matrix: Any, n_documents: int, *, directed: bool) -> np.ndarray:
+    if matrix.shape != (n_documents, n_documents):
+        raise DataError(
+            f"the link matrix has the shape {matrix.shape} for {n_documents:,} documents; it must be square, with "
+            "a row and a column for each document, in the order of the counts."
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise DataError(f"the link matrix must hold numbers or booleans; its values are of type {matrix.dtype}.")
+    matrix = sparse.csr_array(matrix, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    coordinates = matrix.tocoo()
+    ends = np.column_stack([coordinates.row, coordinates.col]).astype(np.int64)
+    missing = np.flatnonzero(np.isnan(coordinates.data))
+    if len(missing):
+        source, target = ends[missing[0]].tolist()
+        raise DataError(f"the link matrix holds NaN at ({source}, {target}); put 0 for no link and 1 for a link.")
+    if directed:
+        return ends
+    # i, j and j, i of a matrix are one undirected link by convention, not a duplicate
+    return np.unique(np.sort(ends, axis=1), axis=0)
+
+
+def _ends_from_indices(links: Any) -> np.ndarray:
+    if isinstance(links, np.ndarray) and links.dtype.kind in "iuf":
+        whole = (np.isfinite(links) & (links == np.floor(links))).all(axis=1)
+    else:
+        links = as_list(links)
+        whole = np.array([_is_whole(source) and _is_whole(target) for source, target in links], dtype=bool)
+    if not whole.all():
+        pair = tuple(as_list(links[int(np.argmin(whole))]))
+        raise DataError(
+            f"links are pairs of document indices here, but {pair!r} is none; "
+            "pass integers, or pass ids= to name documents by their ids."
+        )
+    return np.asarray(links).astype(np.int64).reshape(-1, 2)
+
+
+def _is_whole(end: Any) -> bool:
+    if isinstance(end, float):
+        return end.is_integer()
+    return isinstance(end, int | np.integer) and abs(int(end)) <= np.iinfo(np.int64).max
+
+
+def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
+    position = {name: index for index, name in enumerate(ids.tolist())}
+    pairs = as_list(links)
+    try:
+        flat = (position.get(end, -1) for pair in pairs for end in pair)
+        ends = np.fromiter(flat, dtype=np.int64, count=2 * len(pairs)).reshape(-1, 2)
+    except TypeError as error:
+        raise DataError(f"links must be pairs of document ids: {error}.") from None
+    hint = ""
+    if pairs:
+        end, name = pairs[0][0], ids.tolist()[0]
+        hint = f"no link has both ends among the ids: links name documents like {end!r}, ids are like {name!r}"
+        if isinstance(end, int | np.integer):
+            hint += '; if they are positions, pass link_ends="indices"'
+    return ends, hint

@@ -1,0 +1,15 @@
+"""The errors and warnings a user can meet, in one place so that the command line can catch them."""
+
+__all__ = ["DataError", "LinktopicsError", "NetworkWarning"]
+
+
+class LinktopicsError(Exception):
+    """Something the user can put right; its message says what, where and how."""
+
+
+class DataError(LinktopicsError, ValueError):
+    """The documents, counts or links handed in cannot be used as they are."""
+
+
+class NetworkWarning(UserWarning):
+    """Something in the data was dropped or left unused; the message says what and how much of it."""

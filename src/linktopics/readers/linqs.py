@@ -1,0 +1,126 @@
+"""The LINQS group's data sets (Cora, Citeseer, WebKB): `.content` files with words and labels, `.cites` with links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from linktopics.errors import DataError
+from linktopics.readers._files import find_file, line_error, read_lines
+
+if TYPE_CHECKING:
+    import os
+
+    from linktopics.readers import CountParts
+
+
+def read_linqs(path: str | os.PathLike[str]) -> CountParts:
+    """Read a folder of `.content`/`.cites` pairs, or one `.content` file with its `.cites` beside it.
+
+    A line of content is ``id flag flag ... label``; a line of cites is ``cited citing``, a link from the second to the
+    first. Columns are separated by tabs or by spaces.
+    """
+    contents = _content_files(Path(path))
+    ids: list[str] = []
+    labels: list[str] = []
+    rows: list[np.ndarray] = []
+    links: list[tuple[str, str]] = []
+    for content in contents:
+        _read_content(content, ids, labels, rows)
+        links += _read_cites(_cites_beside(content))
+    if not rows:
+        raise DataError(f"{path}: there are no documents in it.")
+    n_words = len(rows[0])
+    columns = [np.flatnonzero(row) for row in rows]
+    counts = sparse.csr_array(
+        (
+            np.concatenate([row[column] for row, column in zip(rows, columns, strict=True)]),
+            np.concatenate(columns),
+            np.cumsum([0, *map(len, columns)]),
+        ),
+        shape=(len(rows), n_words),
+    )
+    vocabulary = [f"w{word}" for word in range(n_words)]
+    return {"counts": counts, "links": links, "ids": ids, "vocabulary": vocabulary, "labels": labels, "titles": None}
+
+
+def _content_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.exists():
+            raise DataError(f"{path}: there is no such file or folder; check the path.")
+        if not path.name.removesuffix(".gz").endswith(".content"):
+            raise DataError(f"{path}: pass a .content file, or the folder that holds it and its .cites file.")
+        return [path]
+    names = {entry.name.removesuffix(".gz") for entry in path.iterdir() if not entry.name.startswith(".")}
+    found = [find_file(path, [name]) for name in sorted(names) if name.endswith(".content")]
+    contents = [content for content in found if content is not None]
+    if not contents:
+        raise DataError(f"{path}: the folder holds no .content or .content.gz file.")
+    return contents
+
+
+def _cites_beside(content: Path) -> Path:
+    name = content.name.removesuffix(".gz").removesuffix(".content") + ".cites"
+    cites = find_file(content.parent, [name])
+    if cites is None:
+        raise DataError(f"{content}: its links are missing; put {name} or {name}.gz beside it.")
+    return cites
+
+
+def _read_content(path: Path, ids: list[str], labels: list[str], rows: list[np.ndarray]) -> None:
+    """Append the documents of one file to the three lists."""
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        name, separator, rest = _partition(line)
+        flags, _, label = rest.rpartition(separator) if separator else ("", "", "")
+        if not (name and flags and label):
+            raise line_error(
+                path, number, "the id, the words or the label are missing", "a line is: id, a flag per word, label"
+            )
+        row = _flags(flags, separator)
+        if isinstance(row, str):
+            raise line_error(path, number, f"{row!r} is not a word count", "counts are whole numbers from 0")
+        if rows and len(row) != len(rows[0]):
+            wrong = f"there are {len(row):,} word columns where the first document has {len(rows[0]):,}"
+            raise line_error(path, number, wrong, "give every document the same words")
+        ids.append(name)
+        labels.append(label)
+        rows.append(row)
+
+
+def _partition(line: str) -> tuple[str, str, str]:
+    """Split off the first column, and give the separator of the others."""
+    if "\t" not in line:
+        line = " ".join(line.split())
+    return line.partition("\t" if "\t" in line else " ")
+
+
+def _flags(flags: str, separator: str) -> np.ndarray | str:
+    """Parse the word columns, or give the first one that is no count."""
+    if flags.isascii():
+        data = np.frombuffer(flags.encode(), dtype=np.uint8)
+        digits = data[::2] - np.uint8(ord("0"))  # the published files: one digit, one separator, one digit, ...
+        if len(data) % 2 and (data[1::2] == ord(separator)).all() and (digits < 10).all():
+            return digits
+    columns = flags.split(separator)
+    wrong = next(
+        (column for column in columns if not (column.isascii() and column.isdigit() and len(column) < 10)), None
+    )
+    return np.array(columns, dtype=np.int64) if wrong is None else wrong
+
+
+def _read_cites(path: Path) -> list[tuple[str, str]]:
+    links = []
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = line.split("\t") if "\t" in line else line.split()
+        if not columns:
+            continue
+        if len(columns) != 2:
+            raise line_error(path, number, f"there are {len(columns)} columns", "a line is: cited citing")
+        cited, citing = (column.strip() for column in columns)
+        links.append((citing, cited))
+    return links

@@ -1,0 +1,42 @@
+"""Texts in memory, turned into word counts by a vectorizer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from linktopics._checks import as_list, check_texts
+from linktopics.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from linktopics.readers import CountedTexts
+
+
+def default_vectorizer() -> Any:
+    """Give the vectorizer used where the user brings none (see `DocumentNetwork.from_texts`)."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]\w+\b")
+
+
+def read_texts(
+    texts: Sequence[str] | Mapping[Any, str], *, ids: Iterable[Hashable] | None, vectorizer: Any
+) -> CountedTexts:
+    """Count the words of texts: a sequence, or a mapping whose keys are the ids."""
+    names = None if ids is None else as_list(ids)
+    if isinstance(texts, Mapping):
+        if names is not None:
+            raise DataError("texts is a mapping, so its keys are the ids; leave ids out.")
+        names, texts = list(texts), list(texts.values())
+    listed = check_texts(texts, names)
+    if not listed:
+        raise DataError("texts is empty; a network needs at least one document.")
+    vectorizer = default_vectorizer() if vectorizer is None else vectorizer
+    try:
+        counts = vectorizer.fit_transform(listed)
+    except ValueError as error:
+        raise DataError(f"the vectorizer cannot count the words of these texts: {error}.") from None
+    vocabulary = as_list(vectorizer.get_feature_names_out())
+    return {"counts": counts, "ids": names, "vocabulary": vocabulary, "texts": listed, "vectorizer": vectorizer}

@@ -1,0 +1,16 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of the third-party data sets; tests that need them are skipped where it is missing."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("LINKTOPICS_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip(f"no data sets at {folder}; set LINKTOPICS_DATA to the folder that holds them")
+    return folder
