@@ -1,0 +1,68 @@
+"""Where what was read or downloaded once is kept, and how: quietly, whole files only, never needed to go on."""
+
+import json
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+__all__ = ["cache_folder", "read_json", "write_json"]
+
+
+def cache_folder() -> Path:
+    """
+    Give the folder in which linktopics keeps what can be made again.
+
+    It is ``$LINKTOPICS_CACHE`` if that is set; otherwise ``linktopics`` in ``$XDG_CACHE_HOME`` or, without that, in
+    the user's cache folder: ``~/.cache``, on macOS ``~/Library/Caches``, on Windows ``%LOCALAPPDATA%``. The folder
+    need not exist yet.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder.
+
+    Raises
+    ------
+    RuntimeError
+        If none of the variables is set and the user has no home folder.
+    """
+    own = os.environ.get("LINKTOPICS_CACHE")
+    if own:
+        return Path(own).expanduser()
+    shared = os.environ.get("XDG_CACHE_HOME")
+    if not shared and sys.platform == "win32":
+        shared = os.environ.get("LOCALAPPDATA")
+    if shared:
+        return Path(shared) / "linktopics"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "linktopics"
+
+
+def read_json(name: str) -> Any:
+    """Give the content of a cached JSON file, or None if it is not there or cannot be read."""
+    try:
+        return json.loads((cache_folder() / name).read_bytes())
+    except (OSError, RuntimeError, ValueError, RecursionError):
+        return None
+
+
+def write_json(name: str, content: Any) -> bool:
+    """Write a JSON file to the cache, whole or not at all; say whether it could be done."""
+    try:
+        folder = cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        # A name of its own, then one rename: another process sees the old file or the new one, never half of one.
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=".part")
+    except (OSError, RuntimeError):
+        return False
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        os.replace(temporary, folder / name)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temporary)
+        return False
+    return True
