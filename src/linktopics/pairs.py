@@ -1,0 +1,150 @@
+"""Training pairs: every observed link, and a sample of the pairs that are not linked.
+
+Links are rare, and no network says which pairs are *known* not to link. The paper trains on all links and on a
+small fraction of the unobserved pairs; :func:`sample_pairs` draws that fraction without replacement.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.errors import NetworkWarning
+
+__all__ = ["MAX_NEGATIVES", "NEGATIVES_PER_LINK", "TrainingPairs", "sample_pairs"]
+
+MAX_NEGATIVES = 1_000_000
+"""A fraction that would draw more non-links than this is replaced by `NEGATIVES_PER_LINK`."""
+
+NEGATIVES_PER_LINK = 5
+"""Non-links per link in networks too large for a fraction of all pairs."""
+
+
+@dataclass(frozen=True)
+class TrainingPairs:
+    """Pairs of documents with a label, sorted by source and then by target.
+
+    Attributes
+    ----------
+    source, target : ndarray of int32, shape (n_pairs,)
+        Document numbers. In an undirected network ``source < target`` and each pair stands once.
+    label : ndarray of bool, shape (n_pairs,)
+        True for a link, False for a sampled non-link.
+    n_documents : int
+        Number of documents in the network.
+    """
+
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    label: NDArray[np.bool_]
+    n_documents: int
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+def sample_pairs(
+    links: NDArray[np.integer],
+    n_documents: int,
+    directed: bool,
+    negatives: float,
+    rng: np.random.Generator,
+) -> TrainingPairs:
+    """Return all links and a sample of the unobserved pairs.
+
+    Parameters
+    ----------
+    links : ndarray of shape (n_links, 2)
+        Distinct links without self links, as `DocumentNetwork.links` holds them.
+    n_documents : int
+        Number of documents.
+    directed : bool
+        Whether (i, j) and (j, i) are two pairs or one.
+    negatives : float
+        Below 1, the fraction of the unobserved pairs to draw; from 1 on, the number of non-links per link. A
+        fraction that means more than `MAX_NEGATIVES` pairs is replaced by `NEGATIVES_PER_LINK` with a warning.
+        A network without links gets no non-links either: there is nothing to tell them from.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    TrainingPairs
+        Never a self pair, never a link among the non-links, no pair twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> links = np.array([[0, 1], [2, 0]])
+    >>> pairs = sample_pairs(links, 4, directed=True, negatives=0.5, rng=np.random.default_rng(0))
+    >>> len(pairs), int(pairs.label.sum())
+    (7, 2)
+    """
+    links = np.asarray(links, dtype=np.int64).reshape(-1, 2)
+    taken = np.sort(_rank(links, n_documents, directed))
+    n_unobserved = n_documents * (n_documents - 1) // (1 if directed else 2) - len(links)
+    n_negatives = _n_negatives(negatives, n_unobserved, len(links))
+    free = _sample_distinct(n_unobserved, n_negatives, rng)
+    # The r-th unobserved pair has rank r plus the number of links that stand before it.
+    ranks = free + np.searchsorted(taken - np.arange(len(taken)), free, side="right")
+    pairs = np.concatenate([links, _unrank(ranks, n_documents, directed)])
+    label = np.arange(len(pairs)) < len(links)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    source, target = pairs[order].astype(np.int32).T
+    return TrainingPairs(np.ascontiguousarray(source), np.ascontiguousarray(target), label[order], n_documents)
+
+
+def _n_negatives(negatives: float, n_unobserved: int, n_links: int) -> int:
+    if n_links == 0:
+        return 0
+    if negatives >= 1:
+        return min(round(negatives * n_links), n_unobserved)
+    wanted = round(negatives * n_unobserved)
+    if wanted <= MAX_NEGATIVES:
+        return wanted
+    warnings.warn(
+        f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} training pairs, over the limit "
+        f"of {MAX_NEGATIVES:,}; {NEGATIVES_PER_LINK} non-links per link are drawn instead. "
+        f"Pass negatives={NEGATIVES_PER_LINK} (a number per link) to choose this yourself.",
+        NetworkWarning,
+        stacklevel=4,
+    )
+    return min(NEGATIVES_PER_LINK * n_links, n_unobserved)
+
+
+def _sample_distinct(population: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a uniform subset of ``range(population)``, sorted, in memory proportional to `size`."""
+    if 2 * size > population:  # leave out a small subset rather than collect a large one
+        left_out = _sample_distinct(population, population - size, rng)
+        return np.setdiff1d(np.arange(population), left_out, assume_unique=True)
+    chosen = np.empty(0, dtype=np.int64)
+    while len(chosen) < size:
+        chosen = np.union1d(chosen, rng.integers(population, size=size - len(chosen)))
+    return chosen
+
+
+def _row_starts(n_documents: int, directed: bool) -> NDArray[np.int64]:
+    """Rank of the first pair of each source document: n - 1 pairs each, or n - 1 - i in an undirected network."""
+    i = np.arange(n_documents, dtype=np.int64)
+    return i * (n_documents - 1) if directed else i * (n_documents - 1) - i * (i - 1) // 2
+
+
+def _rank(pairs: NDArray[np.int64], n_documents: int, directed: bool) -> NDArray[np.int64]:
+    """Number the pairs of different documents 0, 1, 2, ... row by row."""
+    i, j = pairs.T
+    within = j - (j > i) if directed else j - i - 1
+    return _row_starts(n_documents, directed)[i] + within
+
+
+def _unrank(ranks: NDArray[np.int64], n_documents: int, directed: bool) -> NDArray[np.int64]:
+    """Invert `_rank`."""
+    starts = _row_starts(n_documents, directed)
+    if not directed:
+        starts = starts[:-1]  # the last document is the source of no pair
+    i = np.searchsorted(starts, ranks, side="right") - 1
+    within = ranks - starts[i]
+    j = within + (within >= i) if directed else within + i + 1
+    return np.column_stack([i, j])
