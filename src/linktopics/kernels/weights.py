@@ -1,0 +1,190 @@
+"""Sums over training pairs for the weight step.
+
+Proportions are mostly zero (a document has a handful of topics), so these kernels take those of the document in hand
+as compressed rows: the topics of document i are ``topic[row[i]:row[i + 1]]``, their proportions
+``share[row[i]:row[i + 1]]``. Those of the document at the other end are quicker read as a whole row of counts, times
+the `inverse` of its length.
+Pairs are sorted by source; those of document i are ``out_start[i] ... out_start[i + 1] - 1``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from linktopics.kernels.lanes import LANES, load, splat, store, total
+
+__all__ = ["compress", "diagonal_sums", "gram", "interaction_sum", "marginals", "precision_product"]
+
+FLUSH = 256  # documents summed in float32 before the sum goes to float64
+
+_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
+@_kernel
+def compress(start, doc_topic, row):  # type: ignore[no-untyped-def]
+    """Return (topic, share) of ``doc_topic / lengths`` in compressed rows, and fill `row`."""
+    n = 0
+    for i in range(doc_topic.shape[0]):
+        for k in range(doc_topic.shape[1]):
+            n += doc_topic[i, k] > 0
+    topic = np.empty(n, np.int32)
+    share = np.empty(n, np.float64)
+    n = 0
+    for i in range(doc_topic.shape[0]):
+        row[i] = n
+        for k in range(doc_topic.shape[1]):
+            if doc_topic[i, k] > 0:
+                topic[n] = k
+                share[n] = doc_topic[i, k] / (start[i + 1] - start[i])
+                n += 1
+    row[doc_topic.shape[0]] = n
+    return topic, share
+
+
+@_kernel
+def _add_outer(topics, row, topic, share, i, pulled, block):  # type: ignore[no-untyped-def]
+    """block += zbar_i pulled^T."""
+    for a in range(row[i], row[i + 1]):
+        x = splat(np.float32(share[a]))
+        for k in range(0, len(topics), LANES):
+            store(block, topic[a], k, load(block, topic[a], k) + x * load(pulled, 0, k))
+
+
+@_kernel
+def _flush(block, result):  # type: ignore[no-untyped-def]
+    """result += block; block = 0."""
+    for k in range(result.shape[0]):
+        for j in range(result.shape[1]):
+            result[k, j] += block[k, j]
+    block[:] = 0.0
+
+
+@_kernel
+def interaction_sum(  # type: ignore[no-untyped-def]
+    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
+):
+    """result = sum_e x_e zbar_i zbar_j^T = Zbar[source].T @ (x[:, None] * Zbar[target])."""
+    result[:] = 0.0
+    block = np.zeros((len(topics), len(topics)), np.float32)
+    pulled = np.zeros((1, len(topics)), np.float32)
+    for i in range(len(row) - 1):
+        if row[i] < row[i + 1] and out_start[i] < out_start[i + 1]:
+            pulled[:] = np.float32(0.0)
+            for e in range(out_start[i], out_start[i + 1]):
+                j = target[e]
+                y = splat(np.float32(x[e] * inverse[j]))
+                for k in range(0, len(topics), LANES):
+                    store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
+            _add_outer(topics, row, topic, share, i, pulled, block)
+        if i % FLUSH == FLUSH - 1:
+            _flush(block, result)
+    _flush(block, result)
+
+
+@_kernel
+def precision_product(  # type: ignore[no-untyped-def]
+    topics, row, topic, share, inverse, doc_topic, out_start, target, quadratic, V, result
+):
+    """result = sum_e quadratic_e (zbar_i^T V zbar_j) zbar_i zbar_j^T, V being float32 and padded."""
+    result[:] = 0.0
+    block = np.zeros((len(topics), len(topics)), np.float32)
+    seen = np.zeros((1, len(topics)), np.float32)
+    pulled = np.zeros((1, len(topics)), np.float32)
+    for i in range(len(row) - 1):
+        if row[i] < row[i + 1] and out_start[i] < out_start[i + 1]:
+            seen[:] = np.float32(0.0)
+            pulled[:] = np.float32(0.0)
+            for a in range(row[i], row[i + 1]):
+                x = splat(np.float32(share[a]))
+                for k in range(0, len(topics), LANES):
+                    store(seen, 0, k, load(seen, 0, k) + x * load(V, topic[a], k))
+            for e in range(out_start[i], out_start[i + 1]):
+                j = target[e]
+                score = splat(np.float32(0.0))
+                for k in range(0, len(topics), LANES):
+                    score += load(seen, 0, k) * load(doc_topic, j, k)
+                y = splat(np.float32(quadratic[e] * inverse[j] * inverse[j]) * total(score))
+                for k in range(0, len(topics), LANES):
+                    store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
+            _add_outer(topics, row, topic, share, i, pulled, block)
+        if i % FLUSH == FLUSH - 1:
+            _flush(block, result)
+    _flush(block, result)
+
+
+@_kernel
+def gram(row, topic, share, out_start, target, quadratic, index, result):  # type: ignore[no-untyped-def]
+    """result[index[k, k'], index[l, l']] = sum_e quadratic_e zbar_ik zbar_ik' zbar_jl zbar_jl' for k <= k', l <= l'."""
+    result[:] = 0.0
+    inner = np.zeros(result.shape[1])
+    for i in range(len(row) - 1):
+        if row[i] == row[i + 1] or out_start[i] == out_start[i + 1]:
+            continue
+        inner[:] = 0.0
+        for e in range(out_start[i], out_start[i + 1]):
+            j = target[e]
+            for b in range(row[j], row[j + 1]):
+                x = quadratic[e] * share[b]
+                for d in range(b, row[j + 1]):
+                    inner[index[topic[b], topic[d]]] += x * share[d]
+        for a in range(row[i], row[i + 1]):
+            for d in range(a, row[i + 1]):
+                at = index[topic[a], topic[d]]
+                x = share[a] * share[d]
+                for k in range(len(inner)):
+                    result[at, k] += x * inner[k]
+
+
+@_kernel
+def marginals(row, topic, share, source, target, x, left, right):  # type: ignore[no-untyped-def]
+    """left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T."""
+    n = len(row) - 1
+    out = np.zeros(n)
+    into = np.zeros(n)
+    for e in range(len(source)):
+        out[source[e]] += x[e]
+        into[target[e]] += x[e]
+    left[:] = 0.0
+    right[:] = 0.0
+    for i in range(n):
+        for a in range(row[i], row[i + 1]):
+            for b in range(row[i], row[i + 1]):
+                left[topic[a], topic[b]] += out[i] * share[a] * share[b]
+                right[topic[a], topic[b]] += into[i] * share[a] * share[b]
+
+
+@_kernel
+def diagonal_sums(row, topic, share, source, target, quadratic, linear, intercept, precision, pull):  # type: ignore[no-untyped-def]
+    """precision = F.T @ (quadratic[:, None] * F), pull = F.T @ linear, with F = Zbar[source] * Zbar[target].
+
+    With `intercept` a column of ones stands last in F.
+    """
+    precision[:] = 0.0
+    pull[:] = 0.0
+    n_topics = len(pull) - intercept
+    common = np.zeros(len(pull), np.int64)
+    value = np.zeros(len(pull))
+    for e in range(len(source)):
+        a, a_end = row[source[e]], row[source[e] + 1]
+        b, b_end = row[target[e]], row[target[e] + 1]
+        n = 0
+        while a < a_end and b < b_end:
+            if topic[a] == topic[b]:
+                common[n] = topic[a]
+                value[n] = share[a] * share[b]
+                n += 1
+                a += 1
+                b += 1
+            elif topic[a] < topic[b]:
+                a += 1
+            else:
+                b += 1
+        if intercept:
+            common[n] = n_topics
+            value[n] = 1.0
+            n += 1
+        for x in range(n):
+            pull[common[x]] += linear[e] * value[x]
+            for y in range(n):
+                precision[common[x], common[y]] += quadratic[e] * value[x] * value[y]

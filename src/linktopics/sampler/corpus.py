@@ -1,0 +1,88 @@
+"""What a chain reads and never changes: tokens and training pairs, laid out for the kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics.pairs import TrainingPairs
+
+__all__ = ["Corpus", "tokens"]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Tokens by document, and pairs by source and by target.
+
+    Attributes
+    ----------
+    start : ndarray of int64, shape (n_documents + 1,)
+        Tokens of document i are ``words[start[i]:start[i + 1]]``.
+    words : ndarray of int32, shape (n_tokens,)
+        Word numbers of tokens.
+    n_words : int
+        Size of the vocabulary.
+    source, target, label : ndarray of shape (n_pairs,)
+        The training pairs, sorted by source.
+    out_start : ndarray of int64, shape (n_documents + 1,)
+        Pairs that leave document i are ``out_start[i] ... out_start[i + 1] - 1``.
+    in_start, in_pair : ndarray of int64
+        Pairs that enter document i are ``in_pair[in_start[i]:in_start[i + 1]]``.
+    symmetric : bool
+        Whether pairs have no direction, so that weights are symmetric.
+    """
+
+    start: NDArray[np.int64]
+    words: NDArray[np.int32]
+    n_words: int
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    label: NDArray[np.bool_]
+    out_start: NDArray[np.int64]
+    in_start: NDArray[np.int64]
+    in_pair: NDArray[np.int64]
+    symmetric: bool
+
+    @classmethod
+    def build(cls, counts: csr_array, pairs: TrainingPairs, symmetric: bool) -> Corpus:
+        """Lay out word counts and pairs."""
+        start, words = tokens(counts)
+        in_pair = np.argsort(pairs.target, kind="stable")
+        ends = np.arange(pairs.n_documents + 1)
+        return cls(
+            start=start,
+            words=words,
+            n_words=counts.shape[1],
+            source=pairs.source,
+            target=pairs.target,
+            label=pairs.label,
+            out_start=np.searchsorted(pairs.source, ends),
+            in_start=np.searchsorted(pairs.target[in_pair], ends),
+            in_pair=in_pair,
+            symmetric=symmetric,
+        )
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return len(self.start) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens."""
+        return len(self.words)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of training pairs."""
+        return len(self.source)
+
+
+def tokens(counts: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return (start, words): every count spelt out as that many tokens."""
+    words = np.repeat(counts.indices, counts.data).astype(np.int32, copy=False)
+    start = np.concatenate([[0], np.cumsum(counts.data, dtype=np.int64)])[counts.indptr]
+    return start.astype(np.int64, copy=False), words

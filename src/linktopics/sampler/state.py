@@ -1,0 +1,91 @@
+"""State: everything of a chain that changes. To keep it is a checkpoint; to go on from it continues bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.kernels.lanes import padded
+from linktopics.kernels.sweep import rng_streams
+from linktopics.sampler.corpus import Corpus
+
+__all__ = ["State", "count_topics", "initial_state"]
+
+
+@dataclass
+class State:
+    """The state of one chain.
+
+    Attributes
+    ----------
+    iteration : int
+        Iterations done.
+    assignments : ndarray of int32, shape (n_tokens,)
+        Topic of every token.
+    doc_topic : ndarray of float32, shape (n_documents, padded K)
+        Tokens per document and topic. Counts are whole numbers; float32 holds them exactly up to 2 ** 24.
+    word_topic : ndarray of float32, shape (n_words, padded K)
+        Tokens per word and topic.
+    topic_total : ndarray of int64, shape (padded K,)
+        Tokens per topic.
+    weights : ndarray of float64, shape (K, K)
+        The matrix U of the paper.
+    intercept : float
+        Constant part of every score; zero unless the model has an intercept.
+    augmented : ndarray of float64, shape (n_pairs,)
+        The augmented variables of the loss.
+    rng : numpy.random.Generator
+        Random numbers of the augmented variables and the weights.
+    stream : ndarray of uint64, shape (4,)
+        Random numbers of the topic sweep.
+    log_joint : float
+        Log joint density of words, topics, links and weights (augmented variables integrated out).
+    """
+
+    iteration: int
+    assignments: NDArray[np.int32]
+    doc_topic: NDArray[np.float32]
+    word_topic: NDArray[np.float32]
+    topic_total: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    intercept: float
+    augmented: NDArray[np.float64]
+    rng: np.random.Generator
+    stream: NDArray[np.uint64]
+    log_joint: float = float("nan")
+
+
+def count_topics(
+    corpus: Corpus, assignments: NDArray[np.int32], n_topics: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+    """Return (doc_topic, word_topic, topic_total) of the assignments."""
+    width = padded(n_topics)
+    document = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))
+
+    def table(rows: NDArray, n_rows: int) -> NDArray[np.float32]:
+        counts = np.bincount(rows.astype(np.int64) * width + assignments, minlength=n_rows * width)
+        return counts.reshape(n_rows, width).astype(np.float32)
+
+    total = np.bincount(assignments, minlength=width).astype(np.int64)
+    return table(document, corpus.n_documents), table(corpus.words, corpus.n_words), total
+
+
+def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence) -> State:
+    """Return the state the paper starts from: topics drawn uniformly, augmented variables 1, weights 0."""
+    for_topics, for_rng, for_stream = seed.spawn(3)
+    assignments = np.random.default_rng(for_topics).integers(n_topics, size=corpus.n_tokens, dtype=np.int32)
+    doc_topic, word_topic, topic_total = count_topics(corpus, assignments, n_topics)
+    return State(
+        iteration=0,
+        assignments=assignments,
+        doc_topic=doc_topic,
+        word_topic=word_topic,
+        topic_total=topic_total,
+        weights=np.zeros((n_topics, n_topics)),
+        intercept=0.0,
+        augmented=np.ones(corpus.n_pairs),
+        rng=np.random.default_rng(for_rng),
+        stream=rng_streams([for_stream])[0],
+    )
