@@ -138,8 +138,9 @@ def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarr
         if not np.isfinite(value):
             wrong = "not finite"
         word = f"column {column}" if vocabulary is None else f"{vocabulary[column]!r} (column {column})"
+        what = "Negative values in data" if value < 0 else "counts"  # the first in scikit-learn's words
         raise DataError(
-            f"counts: document {ids.tolist()[row]!r} (row {row}), word {word}: the value {value!r} is {wrong}; word "
+            f"{what}: document {ids.tolist()[row]!r} (row {row}), word {word}: the value {value!r} is {wrong}; word "
             f"counts are whole numbers from 0 to {MAX_COUNT}: pass raw counts, not TF-IDF or otherwise scaled values."
         )
     # 32-bit indices wherever they fit: half the memory, and what most of scikit-learn takes

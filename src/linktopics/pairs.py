@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linktopics._checks import user_stacklevel
 from linktopics.errors import NetworkWarning
 
 __all__ = ["MAX_NEGATIVES", "NEGATIVES_PER_LINK", "TrainingPairs", "sample_pairs"]
@@ -110,7 +111,7 @@ def _n_negatives(negatives: float, n_unobserved: int, n_links: int) -> int:
         f"of {MAX_NEGATIVES:,}; {NEGATIVES_PER_LINK} non-links per link are drawn instead. "
         f"Pass negatives={NEGATIVES_PER_LINK} (a number per link) to choose this yourself.",
         NetworkWarning,
-        stacklevel=4,
+        stacklevel=user_stacklevel(),
     )
     return min(NEGATIVES_PER_LINK * n_links, n_unobserved)
 

@@ -63,17 +63,19 @@ class _LanesModel(models.PrimitiveModel):
 
 
 _lanes, _f32, _int = _Lanes(), types.float32, types.intp
-_rows = types.Array(types.float32, 2, "C")
+_rows, _read_only = types.Array(types.float32, 2, "C"), types.Array(types.float32, 2, "C", readonly=True)
 
 
-def _compiled(function: Any, result: Any, *params: Any) -> Callable[[Any], None]:
+def _compiled(function: Any, result: Any, *params: Any) -> Callable[[Any], Any]:
     """Teach the compiler that ``function(*params)`` is the code that the decorated function emits."""
     infer_global(function)(type(function.__name__, (ConcreteTemplate,), {"cases": [signature(result, *params)]}))
 
-    def decorate(emit: Any) -> None:
+    def decorate(emit: Any) -> Any:
         @lower_builtin(function, *params)
         def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return emit(builder, *args)
+
+        return emit
 
     return decorate
 
@@ -166,6 +168,7 @@ def replace(x, k, t, value):  # type: ignore[no-untyped-def]
     return np.where(np.arange(k, k + LANES) == t, np.float32(value), x)
 
 
+@_compiled(load, _lanes, _read_only, _int, _int)
 @_compiled(load, _lanes, _rows, _int, _int)
 def _(builder: Any, rows: Any, i: Any, k: Any) -> Any:
     return builder.load(_address(builder, rows, i, k), align=4)

@@ -1,0 +1,71 @@
+"""A progress bar for anything that takes longer than two seconds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+__all__ = ["ProgressBar"]
+
+DELAY = 2.0
+"""Seconds before an automatic bar appears."""
+
+
+class ProgressBar:
+    """Shows how far a loop is, on standard error; safe to advance from several threads.
+
+    Parameters
+    ----------
+    total : int
+        Number of steps.
+    show : bool or "auto"
+        True shows the bar at once, False never; "auto" after two seconds, and only on a terminal.
+    """
+
+    def __init__(self, total: int, show: bool | str = "auto") -> None:
+        self.total = total
+        self.show = sys.stderr.isatty() if show == "auto" else bool(show)
+        self.delay = DELAY if show == "auto" else 0.0
+        self.done = 0
+        self._lock = threading.Lock()
+        self._bar: Any = None
+
+    def __enter__(self) -> ProgressBar:
+        self._since = time.monotonic()
+        self._appear()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, log_joint: float) -> None:
+        """Count one step as done and show the log joint it reached."""
+        with self._lock:
+            self.done += 1
+            self._appear()
+            if self._bar is not None:
+                text = f"log joint {log_joint:,.0f}"
+                self._bar.update(self._task, completed=self.done, description="sampling", log_joint=text)
+
+    def _appear(self) -> None:
+        if self._bar is not None or not self.show or time.monotonic() - self._since < self.delay:
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[log_joint]}"),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            console=Console(stderr=True),
+        )
+        self._bar.start()
+        # Nothing is done yet only while the kernels are being compiled or read from the cache.
+        description = "sampling" if self.done else "compiling (first run only)"
+        self._task = self._bar.add_task(description, total=self.total, log_joint="")
