@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import tomotopy
-from paper_loop import paper_sweep
 from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
@@ -31,6 +30,7 @@ from threadpoolctl import threadpool_limits
 from linktopics import DocumentNetwork, NetworkWarning, RelationalTopicModel
 from linktopics.pairs import sample_pairs
 from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from paper_loop import paper_sweep
 
 BURN_IN = 100
 ROUNDS = 7

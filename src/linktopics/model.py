@@ -47,9 +47,9 @@ DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
 class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of documents that also explain which documents link to which.
 
-    Words follow latent Dirichlet allocation. A pair of documents has the score ``zbar_i @ U @ zbar_j``, where zbar_i are
-    the shares of topics among the tokens of document i, and a logistic or max-margin loss of the scores of links and
-    sampled non-links enters the posterior, weighted by a cost per class. Inference is collapsed Gibbs sampling made
+    Words follow latent Dirichlet allocation. A pair of documents has the score ``zbar_i @ U @ zbar_j``, where zbar_i
+    are the shares of topics among the tokens of document i, and a logistic or max-margin loss of the scores of links
+    and sampled non-links enters the posterior, weighted by a cost per class. Inference is collapsed Gibbs sampling made
     exact by data augmentation. Without links the model is plain LDA.
 
     Parameters
@@ -402,7 +402,9 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         counts = resolve_counts(self, documents, self.network_.vectorizer)
         return self._predictor.probabilities(counts, candidates, direction).mean(0)
 
-    def suggest_links(self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9) -> pd.DataFrame:
+    def suggest_links(
+        self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9
+    ) -> pd.DataFrame:
         """Return the training documents that new documents should link with, best first, and why.
 
         Parameters

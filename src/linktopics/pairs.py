@@ -107,8 +107,8 @@ def _n_negatives(negatives: float, n_unobserved: int, n_links: int) -> int:
     if wanted <= MAX_NEGATIVES:
         return wanted
     warnings.warn(
-        f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} training pairs, over the limit "
-        f"of {MAX_NEGATIVES:,}; {NEGATIVES_PER_LINK} non-links per link are drawn instead. "
+        f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} training pairs, over the "
+        f"limit of {MAX_NEGATIVES:,}; {NEGATIVES_PER_LINK} non-links per link are drawn instead. "
         f"Pass negatives={NEGATIVES_PER_LINK} (a number per link) to choose this yourself.",
         NetworkWarning,
         stacklevel=user_stacklevel(),
@@ -134,7 +134,7 @@ def _row_starts(n_documents: int, directed: bool) -> NDArray[np.int64]:
 
 
 def _rank(pairs: NDArray[np.int64], n_documents: int, directed: bool) -> NDArray[np.int64]:
-    """Number the pairs of different documents 0, 1, 2, ... row by row."""
+    """Return the place of each pair when all pairs of different documents are written row by row."""
     i, j = pairs.T
     within = j - (j > i) if directed else j - i - 1
     return _row_starts(n_documents, directed)[i] + within

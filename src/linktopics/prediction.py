@@ -131,9 +131,7 @@ class Predictor:
         out = loss.probability(new @ sample.weights @ old.T + sample.intercept)
         return out, loss.probability(new @ sample.weights.T @ old.T + sample.intercept)
 
-    def _combine(
-        self, out: NDArray[np.float64], into: NDArray[np.float64], direction: str
-    ) -> NDArray[np.float64]:
+    def _combine(self, out: NDArray[np.float64], into: NDArray[np.float64], direction: str) -> NDArray[np.float64]:
         if direction not in ("both", "out", "in"):
             raise ValueError(f'direction is {direction!r}; it must be "both", "out" or "in".')
         if direction == "out" or not self.network.directed:
@@ -156,8 +154,8 @@ class Predictor:
             parts, arrow = max(ways, key=lambda way: way[0].sum())
             best = np.argsort(-parts, axis=None, kind="stable")[:2]
             named = []
-            for k, l in zip(*np.unravel_index(best, parts.shape), strict=True):
-                if parts[k, l] > 0:
-                    named.append(f"{words[k]} {arrow} {words[l]} ({parts[k, l]:+.1f})")
+            for here, there in zip(*np.unravel_index(best, parts.shape), strict=True):
+                if parts[here, there] > 0:
+                    named.append(f"{words[here]} {arrow} {words[there]} ({parts[here, there]:+.1f})")
             reasons.append("; ".join(named))
         return reasons

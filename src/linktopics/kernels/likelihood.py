@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
 __all__ = ["log_rising"]
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy")
+_kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @_kernel

@@ -5,6 +5,8 @@ Topic axes are padded with zeros to a multiple of `LANES` (see `padded`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -34,7 +36,7 @@ WEAR = np.float32(0.25)  # wander charged per change for rounding: at most 80 ch
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
 # No "nnan" or "ninf": a not-a-number must stay one and be seen.
-_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+_kernel: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
 
 def rng_streams(seeds: list[np.random.SeedSequence]) -> NDArray[np.uint64]:

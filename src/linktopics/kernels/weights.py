@@ -9,6 +9,8 @@ Pairs are sorted by source; those of document i are ``out_start[i] ... out_start
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -18,7 +20,7 @@ __all__ = ["compress", "diagonal_sums", "gram", "interaction_sum", "marginals", 
 
 FLUSH = 256  # documents summed in float32 before the sum goes to float64
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+_kernel: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
 
 @_kernel

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.lanes import padded
+from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.sweep import pair_scores, project, sweep
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.losses import make_loss
@@ -65,9 +65,7 @@ class Sampler:
         self.corpus = corpus
         self.settings = settings
         self.state = state
-        self.loss = make_loss(
-            settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin
-        )
+        self.loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
         self.weight_sampler = WeightSampler(
             corpus,
             settings.n_topics,

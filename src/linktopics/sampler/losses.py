@@ -109,9 +109,7 @@ class HingeLoss:
 
     def probability(self, scores: Array) -> Array:
         """Return the pseudo-likelihood of a link, normalised over link and non-link."""
-        return np.asarray(
-            expit(2.0 * (np.maximum(0.0, self.margin + scores) - np.maximum(0.0, self.margin - scores)))
-        )
+        return np.asarray(expit(2.0 * (np.maximum(0.0, self.margin + scores) - np.maximum(0.0, self.margin - scores))))
 
 
 def make_loss(name: str, label: NDArray[np.bool_], link_cost: float, nonlink_cost: float, margin: float) -> Loss:

@@ -1,6 +1,6 @@
 """The weight step: a draw of the weights from their Gaussian conditional.
 
-The precision of ``vec(U)`` is ``I / variance + sum_e quadratic_e phi_e phi_e^T`` with phi_e = zbar_i (x) zbar_j, and its
+The precision of ``vec(U)`` is ``I / variance + sum_e quadratic_e phi_e phi_e^T``, phi_e = zbar_i (x) zbar_j, and its
 product with the mean is ``sum_e linear_e phi_e``. For few topics the matrix is built (grouped by source document) and
 factored. For more, the same distribution is drawn from without the matrix: perturb the right-hand side by noise whose
 covariance is the precision, and solve by preconditioned conjugate gradients.
