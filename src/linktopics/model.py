@@ -400,7 +400,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         check_is_fitted(self)
         counts = resolve_counts(self, documents, self.network_.vectorizer)
-        return self._predictor.probabilities(counts, candidates, direction).mean(0)
+        return self._predictor.predict(counts, candidates, direction)
 
     def suggest_links(
         self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9

@@ -69,24 +69,26 @@ class Predictor:
             list(pool.map(run, bounds[:-1].tolist(), bounds[1:].tolist()))
         return shares[:, :K]
 
-    def probabilities(self, counts: csr_array, candidates: Any, direction: str) -> NDArray[np.float64]:
-        """Return link probabilities by posterior sample: samples x documents x candidates."""
-        chosen = self._indices(candidates)
-        return np.stack([self._combine(*self._both(sample, counts, chosen), direction) for sample in self.samples])
+    def predict(self, counts: csr_array, candidates: Any, direction: str) -> NDArray[np.float64]:
+        """Return link probabilities, documents x candidates, averaged over samples."""
+        return self._mean(self._shares(counts), self._indices(candidates), direction)
 
     def suggest(self, counts: csr_array, top: int, direction: str, interval: float) -> pd.DataFrame:
         """Return the best candidates with an interval and a reason."""
-        probabilities = self.probabilities(counts, None, direction)
-        mean = probabilities.mean(0)
+        shares = self._shares(counts)
+        everyone = np.arange(self.network.n_documents)
         tail = (1.0 - interval) / 2.0
         rows = []
-        for document, row in enumerate(mean):
-            order = np.argsort(-row, kind="stable")[:top]
-            low, high = np.quantile(probabilities[:, document, order], [tail, 1.0 - tail], axis=0)
-            reasons = self._reasons(counts[[document]], order, direction)
-            for candidate, lower, upper, why in zip(order, low, high, reasons, strict=True):
+        for document in range(counts.shape[0]):
+            new = [share[[document]] for share in shares]
+            mean = self._mean(new, everyone, direction)[0]
+            best = np.argsort(-mean, kind="stable")[:top]
+            spread = [self._probabilities(s, z, best, direction)[0] for s, z in zip(self.samples, new, strict=True)]
+            low, high = np.quantile(spread, [tail, 1.0 - tail], axis=0)
+            reasons = self._reasons(new, best, direction)
+            for candidate, lower, upper, why in zip(best, low, high, reasons, strict=True):
                 title = "" if self.network.titles is None else self.network.titles[candidate]
-                rows.append((document, self.network.ids[candidate], title, row[candidate], lower, upper, why))
+                rows.append((document, self.network.ids[candidate], title, mean[candidate], lower, upper, why))
         return pd.DataFrame(rows, columns=["document", "id", "title", "probability", "lower", "upper", "why"])
 
     def explain(self, source: Any, target: Any) -> pd.DataFrame:
@@ -122,40 +124,53 @@ class Predictor:
             return np.arange(self.network.n_documents)
         return np.array([self.network.index_of(candidate) for candidate in candidates], dtype=np.int64)
 
-    def _both(
-        self, sample: PosteriorSample, counts: csr_array, chosen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the probabilities of links from new documents to candidates, and from candidates to them."""
-        new, old = self.infer(sample, counts), sample.doc_topic[chosen]
-        loss = make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
-        out = loss.probability(new @ sample.weights @ old.T + sample.intercept)
-        return out, loss.probability(new @ sample.weights.T @ old.T + sample.intercept)
+    def _shares(self, counts: csr_array) -> list[NDArray[np.float32]]:
+        return [self.infer(sample, counts) for sample in self.samples]
 
-    def _combine(self, out: NDArray[np.float64], into: NDArray[np.float64], direction: str) -> NDArray[np.float64]:
+    def _mean(
+        self, shares: list[NDArray[np.float32]], chosen: NDArray[np.int64], direction: str
+    ) -> NDArray[np.float64]:
+        total = np.zeros((len(shares[0]), len(chosen)))
+        for sample, new in zip(self.samples, shares, strict=True):
+            total += self._probabilities(sample, new, chosen, direction)
+        return total / len(self.samples)
+
+    def _probabilities(
+        self, sample: PosteriorSample, new: NDArray[np.float32], chosen: NDArray[np.int64], direction: str
+    ) -> NDArray[np.float64]:
+        """Return a sample's probabilities of links between new documents, given by their topics, and candidates."""
         if direction not in ("both", "out", "in"):
             raise ValueError(f'direction is {direction!r}; it must be "both", "out" or "in".')
-        if direction == "out" or not self.network.directed:
-            return out
-        return into if direction == "in" else 1.0 - (1.0 - out) * (1.0 - into)
+        loss = make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
+        old = sample.doc_topic[chosen]
 
-    def _reasons(self, document: csr_array, candidates: NDArray[np.int64], direction: str) -> list[str]:
+        def probability(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+            return loss.probability(new @ weights @ old.T + sample.intercept)
+
+        if direction == "out" or not self.network.directed:
+            return probability(sample.weights)
+        if direction == "in":
+            return probability(sample.weights.T)
+        return 1.0 - (1.0 - probability(sample.weights)) * (1.0 - probability(sample.weights.T))
+
+    def _reasons(self, new: list[NDArray[np.float32]], candidates: NDArray[np.int64], direction: str) -> list[str]:
         """Name the two pairs of topics that speak most for each link, in the direction that speaks more for it."""
         words = [", ".join(row) for row in self.top_words(3)]
-        new = [self.infer(sample, document)[0] for sample in self.described]
+        shown = [(s, z[0]) for s, z in zip(self.samples, new, strict=True) if s.chain == self.best_chain]
         reasons = []
         for j in candidates:
             ways = []
-            if direction != "in":
-                parts = [np.outer(z, s.doc_topic[j]) * s.weights for z, s in zip(new, self.described, strict=True)]
-                ways.append((np.mean(parts, axis=0), "→"))
+            if direction != "in" or not self.network.directed:
+                ways.append((np.mean([np.outer(z, s.doc_topic[j]) * s.weights for s, z in shown], axis=0), "→"))
             if direction != "out" and self.network.directed:
-                parts = [np.outer(s.doc_topic[j], z) * s.weights for z, s in zip(new, self.described, strict=True)]
-                ways.append((np.mean(parts, axis=0).T, "←"))
+                ways.append((np.mean([np.outer(z, s.doc_topic[j]) * s.weights.T for s, z in shown], axis=0), "←"))
             parts, arrow = max(ways, key=lambda way: way[0].sum())
             best = np.argsort(-parts, axis=None, kind="stable")[:2]
-            named = []
-            for here, there in zip(*np.unravel_index(best, parts.shape), strict=True):
-                if parts[here, there] > 0:
-                    named.append(f"{words[here]} {arrow} {words[there]} ({parts[here, there]:+.1f})")
-            reasons.append("; ".join(named))
+            reasons.append(
+                "; ".join(
+                    f"{words[here]} {arrow} {words[there]} ({parts[here, there]:+.1f})"
+                    for here, there in zip(*np.unravel_index(best, parts.shape), strict=True)
+                    if parts[here, there] > 0
+                )
+            )
         return reasons

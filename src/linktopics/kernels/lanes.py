@@ -101,7 +101,6 @@ def _address(builder: Any, rows: Any, i: Any, k: Any) -> Any:
 
 for _function, _instruction in (
     (operator.add, "fadd"),
-    (operator.iadd, "fadd"),
     (operator.sub, "fsub"),
     (operator.mul, "fmul"),
     (operator.truediv, "fdiv"),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numba import njit
+from linktopics.kernels._compile import kernel
 
 __all__ = ["log_rising"]
 
-_kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
 
-
-@_kernel
+@kernel
 def log_rising(counts, table):  # type: ignore[no-untyped-def]
     """``table[counts.astype(int)].sum()``, where table[0] is zero and table[n] = log gamma(n + a) - log gamma(a)."""
     total = 0.0

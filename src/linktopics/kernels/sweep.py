@@ -5,12 +5,10 @@ Topic axes are padded with zeros to a multiple of `LANES` (see `padded`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from linktopics.kernels._compile import kernel
 from linktopics.kernels.lanes import (
     LANES,
     count_up_to,
@@ -35,16 +33,13 @@ SPAN = np.float32(20.0)  # how far a product of factors may wander before it is 
 WEAR = np.float32(0.25)  # wander charged per change for rounding: at most 80 changes between two fresh starts
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
-# No "nnan" or "ninf": a not-a-number must stay one and be seen.
-_kernel: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-
 
 def rng_streams(seeds: list[np.random.SeedSequence]) -> NDArray[np.uint64]:
     """Return one xoshiro256++ state per seed, shape (n, 4)."""
     return np.stack([seed.generate_state(4, np.uint64) for seed in seeds])
 
 
-@_kernel
+@kernel
 def _exp(x):  # type: ignore[no-untyped-def]
     """exp for float32 in [-87, 88], to about 2 units in the last place."""
     n = floor(x * splat(np.float32(1.44269504)) + splat(np.float32(0.5)))
@@ -63,12 +58,12 @@ def _exp(x):  # type: ignore[no-untyped-def]
 # --------------------------------------------------------------------------------------------------------------------
 
 
-@_kernel
+@kernel
 def _rotate(x, k):  # type: ignore[no-untyped-def]
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
 
 
-@_kernel
+@kernel
 def _uniform(rng):  # type: ignore[no-untyped-def]
     """Advance a xoshiro256++ state and return a float32 in [0, 1) with 24 random bits."""
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
@@ -82,7 +77,7 @@ def _uniform(rng):  # type: ignore[no-untyped-def]
     return np.float32(result >> np.uint64(40)) * np.float32(2.0**-24)
 
 
-@_kernel
+@kernel
 def _choose(topics, p, sums, rng):  # type: ignore[no-untyped-def]
     """Draw a topic with probability proportional to p[0]; `sums` are the sums of its lanes."""
     up_to = running(sums)
@@ -107,12 +102,12 @@ def _choose(topics, p, sums, rng):  # type: ignore[no-untyped-def]
 _V, _SHIFTED, _E, _BASE, _Q, _P, _SHARE = range(7)
 
 
-@_kernel
+@kernel
 def _gather(topics, rows, j, linear, quadratic, inv_n, pulled, m, work):  # type: ignore[no-untyped-def]
     """Add ONE pair, whose vector a_e is rows[j], to the document's sums; return its curvature."""
     score = splat(ZERO)
     for k in range(0, len(topics), LANES):
-        score += load(rows, j, k) * load(work, _SHARE, k)
+        score = score + load(rows, j, k) * load(work, _SHARE, k)
     curve = quadratic * inv_n * inv_n
     pull = splat((linear - quadratic * total(score)) * inv_n)
     half = splat(np.float32(0.5) * curve)
@@ -123,7 +118,7 @@ def _gather(topics, rows, j, linear, quadratic, inv_n, pulled, m, work):  # type
     return curve
 
 
-@_kernel
+@kernel
 def _curvature_row(topics, t, m, pulled, curve, coefficient, A, EA):  # type: ignore[no-untyped-def]
     """Compute row t of A and of exp(A); return the largest absolute entry of A."""
     for e in range(m):
@@ -132,12 +127,12 @@ def _curvature_row(topics, t, m, pulled, curve, coefficient, A, EA):  # type: ig
     for k in range(0, len(topics), LANES):
         a0 = a1 = a2 = a3 = splat(ZERO)
         for e in range(0, m - 3, 4):
-            a0 += splat(coefficient[e]) * load(pulled, e, k)
-            a1 += splat(coefficient[e + 1]) * load(pulled, e + 1, k)
-            a2 += splat(coefficient[e + 2]) * load(pulled, e + 2, k)
-            a3 += splat(coefficient[e + 3]) * load(pulled, e + 3, k)
+            a0 = a0 + splat(coefficient[e]) * load(pulled, e, k)
+            a1 = a1 + splat(coefficient[e + 1]) * load(pulled, e + 1, k)
+            a2 = a2 + splat(coefficient[e + 2]) * load(pulled, e + 2, k)
+            a3 = a3 + splat(coefficient[e + 3]) * load(pulled, e + 3, k)
         for e in range(m - m % 4, m):
-            a0 += splat(coefficient[e]) * load(pulled, e, k)
+            a0 = a0 + splat(coefficient[e]) * load(pulled, e, k)
         a0 = (a0 + a1) + (a2 + a3)
         store(A, t, k, a0)
         largest = larger(largest, larger(a0, splat(ZERO) - a0))
@@ -148,7 +143,7 @@ def _curvature_row(topics, t, m, pulled, curve, coefficient, A, EA):  # type: ig
     return extent
 
 
-@_kernel
+@kernel
 def _exp_shifted(topics, n_topics, work, source, result):  # type: ignore[no-untyped-def]
     """work[result] = exp(work[source] - its maximum), floored."""
     top = work[source, 0]
@@ -159,7 +154,7 @@ def _exp_shifted(topics, n_topics, work, source, result):  # type: ignore[no-unt
         store(work, result, k, _exp(smaller(x, splat(ZERO))))  # only the padding can be above zero
 
 
-@_kernel
+@kernel
 def _project_row(topics, i, doc_topic, inv_n, U, UT, P, Q):  # type: ignore[no-untyped-def]
     for k in range(0, len(topics), LANES):
         store(P, i, k, splat(ZERO))
@@ -173,7 +168,7 @@ def _project_row(topics, i, doc_topic, inv_n, U, UT, P, Q):  # type: ignore[no-u
                 store(Q, i, k, load(Q, i, k) + x * load(U, t, k))
 
 
-@_kernel
+@kernel
 def project(topics, start, doc_topic, U, UT, P, Q):  # type: ignore[no-untyped-def]
     """P = Zbar U^T and Q = Zbar U, where Zbar = doc_topic / lengths; rows of empty documents are zero."""
     for i in range(len(start) - 1):
@@ -181,7 +176,7 @@ def project(topics, start, doc_topic, U, UT, P, Q):  # type: ignore[no-untyped-d
         _project_row(topics, i, doc_topic, inv_n, U, UT, P, Q)
 
 
-@_kernel
+@kernel
 def sweep(  # type: ignore[no-untyped-def]
     topics, n_topics, start, words, assignments, doc_topic, word_topic, topic_total,
     out_start, target, in_start, in_pair, source, linear, quadratic, P, Q, U, UT,
@@ -246,8 +241,8 @@ def sweep(  # type: ignore[no-untyped-def]
         wander = ZERO
 
         for n in range(start[i], start[i + 1]):
-            t = assignments[n]
-            w = words[n]
+            t = np.int64(assignments[n])
+            w = np.int64(words[n])
             if extent[t] < 0:
                 extent[t] = _curvature_row(topics, t, m, pulled, curve, coefficient, A, EA)
             rest = (
@@ -262,7 +257,7 @@ def sweep(  # type: ignore[no-untyped-def]
                     x = (load(word_topic, w, k) + splat(beta)) * load(work, _Q, k) * load(EA, t, k)
                     x = replace(x, k, t, rest)
                     store(work, _P, k, x)
-                    sums += x
+                    sums = sums + x
             else:
                 for k in range(0, K, LANES):
                     store(work, _SHIFTED, k, load(work, _V, k) + load(A, t, k))
@@ -272,7 +267,7 @@ def sweep(  # type: ignore[no-untyped-def]
                     x = (load(word_topic, w, k) + splat(beta)) * load(work, _BASE, k) * load(work, _P, k)
                     x = replace(x, k, t, rest)
                     store(work, _P, k, x)
-                    sums += x
+                    sums = sums + x
             if len(trace) > 0:
                 trace[n, :] = work[_P]
             s = _choose(topics, work[_P : _P + 1], sums, rng)
@@ -309,14 +304,14 @@ def sweep(  # type: ignore[no-untyped-def]
         _project_row(topics, i, doc_topic, inv_n, U, UT, P, Q)
 
 
-@_kernel
+@kernel
 def pair_scores(topics, start, doc_topic, source, target, P, scores):  # type: ignore[no-untyped-def]
     """scores = (Zbar[source] * P[target]).sum(1), where Zbar = doc_topic / lengths."""
     for pair in range(len(source)):
         i, j = source[pair], target[pair]
         score = splat(ZERO)
         for k in range(0, len(topics), LANES):
-            score += load(doc_topic, i, k) * load(P, j, k)
+            score = score + load(doc_topic, i, k) * load(P, j, k)
         scores[pair] = total(score) / np.float32(max(start[i + 1] - start[i], 1))
 
 
@@ -325,7 +320,7 @@ def pair_scores(topics, start, doc_topic, source, target, P, scores):  # type: i
 # --------------------------------------------------------------------------------------------------------------------
 
 
-@_kernel
+@kernel
 def _seed(seed, words, first, last, rng):  # type: ignore[no-untyped-def]
     """Set a random state from a seed and a document's words, so that no other document has a say in it."""
     x = np.uint64(seed)
@@ -339,7 +334,7 @@ def _seed(seed, words, first, last, rng):  # type: ignore[no-untyped-def]
         rng[part] = y ^ (y >> np.uint64(31))
 
 
-@_kernel
+@kernel
 def infer(  # type: ignore[no-untyped-def]
     topics, start, words, word_topic, alpha, seed, max_sweeps, n_average, tol, first, last, shares
 ):
@@ -376,7 +371,7 @@ def infer(  # type: ignore[no-untyped-def]
                 for k in range(0, K, LANES):
                     x = load(word_topic, w, k) * (load(counts, 0, k) + load(alpha, 0, k))
                     store(p, 0, k, x)
-                    sums += x
+                    sums = sums + x
                 s = _choose(topics, p, sums, rng)
                 likelihood += np.log(np.float64(total(sums)))
                 assignments[n] = s

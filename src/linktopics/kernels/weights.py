@@ -9,21 +9,17 @@ Pairs are sorted by source; those of document i are ``out_start[i] ... out_start
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
+from linktopics.kernels._compile import kernel
 from linktopics.kernels.lanes import LANES, load, splat, store, total
 
 __all__ = ["compress", "diagonal_sums", "gram", "interaction_sum", "marginals", "precision_product"]
 
 FLUSH = 256  # documents summed in float32 before the sum goes to float64
 
-_kernel: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
-
-@_kernel
+@kernel
 def compress(start, doc_topic, row):  # type: ignore[no-untyped-def]
     """Return (topic, share) of ``doc_topic / lengths`` in compressed rows, and fill `row`."""
     n = 0
@@ -44,7 +40,7 @@ def compress(start, doc_topic, row):  # type: ignore[no-untyped-def]
     return topic, share
 
 
-@_kernel
+@kernel
 def _add_outer(topics, row, topic, share, i, pulled, block):  # type: ignore[no-untyped-def]
     """block += zbar_i pulled^T."""
     for a in range(row[i], row[i + 1]):
@@ -53,7 +49,7 @@ def _add_outer(topics, row, topic, share, i, pulled, block):  # type: ignore[no-
             store(block, topic[a], k, load(block, topic[a], k) + x * load(pulled, 0, k))
 
 
-@_kernel
+@kernel
 def _flush(block, result):  # type: ignore[no-untyped-def]
     """result += block; block = 0."""
     for k in range(result.shape[0]):
@@ -62,7 +58,7 @@ def _flush(block, result):  # type: ignore[no-untyped-def]
     block[:] = 0.0
 
 
-@_kernel
+@kernel
 def interaction_sum(  # type: ignore[no-untyped-def]
     topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
 ):
@@ -84,7 +80,7 @@ def interaction_sum(  # type: ignore[no-untyped-def]
     _flush(block, result)
 
 
-@_kernel
+@kernel
 def precision_product(  # type: ignore[no-untyped-def]
     topics, row, topic, share, inverse, doc_topic, out_start, target, quadratic, V, result
 ):
@@ -105,7 +101,7 @@ def precision_product(  # type: ignore[no-untyped-def]
                 j = target[e]
                 score = splat(np.float32(0.0))
                 for k in range(0, len(topics), LANES):
-                    score += load(seen, 0, k) * load(doc_topic, j, k)
+                    score = score + load(seen, 0, k) * load(doc_topic, j, k)
                 y = splat(np.float32(quadratic[e] * inverse[j] * inverse[j]) * total(score))
                 for k in range(0, len(topics), LANES):
                     store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
@@ -115,7 +111,7 @@ def precision_product(  # type: ignore[no-untyped-def]
     _flush(block, result)
 
 
-@_kernel
+@kernel
 def gram(row, topic, share, out_start, target, quadratic, index, result):  # type: ignore[no-untyped-def]
     """result[index[k, k'], index[l, l']] = sum_e quadratic_e zbar_ik zbar_ik' zbar_jl zbar_jl' for k <= k', l <= l'."""
     result[:] = 0.0
@@ -138,7 +134,7 @@ def gram(row, topic, share, out_start, target, quadratic, index, result):  # typ
                     result[at, k] += x * inner[k]
 
 
-@_kernel
+@kernel
 def marginals(row, topic, share, source, target, x, left, right):  # type: ignore[no-untyped-def]
     """left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T."""
     n = len(row) - 1
@@ -156,7 +152,7 @@ def marginals(row, topic, share, source, target, x, left, right):  # type: ignor
                 right[topic[a], topic[b]] += into[i] * share[a] * share[b]
 
 
-@_kernel
+@kernel
 def diagonal_sums(row, topic, share, source, target, quadratic, linear, intercept, precision, pull):  # type: ignore[no-untyped-def]
     """precision = F.T @ (quadratic[:, None] * F), pull = F.T @ linear, with F = Zbar[source] * Zbar[target].
 
