@@ -83,14 +83,15 @@ def measure(network: DocumentNetwork, n_topics: int) -> dict[str, float]:
     other = Sampler(corpus, Settings(n_topics), copy.deepcopy(state))
     other._project()  # the paper's loop starts from the same projections
     paper_state = other.state
+    P, Q = np.split(other._projection, 2)
     plain = tomotopy_model(network, n_topics)
 
     def paper() -> None:
         paper_sweep(
             n_topics, corpus.start, corpus.words, paper_state.assignments, paper_state.doc_topic,
             paper_state.word_topic, paper_state.topic_total, corpus.out_start, corpus.target, corpus.in_start,
-            corpus.in_pair, corpus.source, linear.astype(np.float32), quadratic.astype(np.float32), other._P, other._Q,
-            other._U, np.float32(5.0 / n_topics), np.float32(0.01), 1,
+            corpus.in_pair, corpus.source, linear.astype(np.float32), quadratic.astype(np.float32), P, Q, other._U,
+            np.float32(5.0 / n_topics), np.float32(0.01), 1,
         )  # fmt: skip
 
     seconds = best_seconds(

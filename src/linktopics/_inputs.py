@@ -30,6 +30,13 @@ def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool
     directed : bool or None
         Whether the direction of links counts; None takes the network's word (a count matrix is directed).
     """
+    network = _as_network(estimator, X, links, directed)
+    if network.n_tokens == 0:
+        raise DataError("no document has a word: all counts are zero.")
+    return network
+
+
+def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | None) -> DocumentNetwork:
     if not isinstance(X, DocumentNetwork):
         counts = validate_data(estimator, X, accept_sparse="csr", ensure_min_samples=2)
         return DocumentNetwork(counts, links, directed=directed is not False)
@@ -38,6 +45,7 @@ def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool
     if directed and not X.directed:
         raise DataError("directed=True, but the network is undirected: its links have no direction to learn.")
     estimator.n_features_in_ = X.n_words
+    vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a frame
     return X.to_undirected() if directed is False and X.directed else X
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -31,6 +31,9 @@ __all__ = ["RelationalTopicModel"]
 
 MAX_TOKENS_OF_A_KIND = 2**24
 """float32 counts whole numbers up to here."""
+
+SMALLEST_PRIOR = 1e-9
+"""Smaller prior counts would vanish in float32 beside the counts they are added to."""
 
 PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-RTM": {"loss": "logistic", "weights": "diagonal", "sampler": "exact"},
@@ -148,8 +151,8 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "loss": [StrOptions({"logistic", "hinge"})],
         "weights": [StrOptions({"full", "diagonal"})],
         "sampler": [StrOptions({"exact", "cached"})],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, SMALLEST_PRIOR, None, closed="left")],
+        "beta": [Interval(Real, SMALLEST_PRIOR, None, closed="left")],
         "weight_variance": [Interval(Real, 0, None, closed="neither")],
         "link_cost": [Interval(Real, 0, None, closed="neither"), None],
         "nonlink_cost": [Interval(Real, 0, None, closed="neither")],
@@ -282,6 +285,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 return trace, samples, engine.seconds
 
             runs = _spread(run, range(self.n_chains), self.n_jobs, stop)
+        self._fitted_settings = settings
         self.network_ = network
         self.network_report_ = network.report
         self.n_pairs_ = corpus.n_pairs
@@ -305,8 +309,6 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         )
 
     def _check_sizes(self, network: DocumentNetwork) -> None:
-        if network.n_tokens == 0:
-            raise DataError("no document has a word: all counts are zero.")
         for counts, what in ((network.counts.sum(0), "word"), (network.lengths, "document")):
             if counts.max() >= MAX_TOKENS_OF_A_KIND:
                 raise DataError(
@@ -333,7 +335,8 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
         """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""
-        proportions = (shares * lengths[:, None] + self.alpha / self.n_topics) / (lengths[:, None] + self.alpha)
+        alpha = self._fitted_settings.alpha
+        proportions = (shares * lengths[:, None] + alpha / shares.shape[1]) / (lengths[:, None] + alpha)
         return np.asarray(proportions / proportions.sum(1, keepdims=True))
 
     @property
@@ -343,14 +346,14 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             network=self.network_,
             samples=self.samples_,
             best_chain=self.best_chain_,
-            settings=self._settings(),
+            settings=self._fitted_settings,
             seed=self._inference_seed,
             n_jobs=self.n_jobs,
         )
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_topics
+        return len(self.topic_word_)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return topic proportions of documents from their words alone.
@@ -463,7 +466,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         shares = self.network_.lengths @ self.doc_topic_ / self.network_.n_tokens
         table = pd.DataFrame(
             {"share": shares, "words": [", ".join(row) for row in words], "attraction": np.diag(self.link_weights_)},
-            index=pd.RangeIndex(self.n_topics, name="topic"),
+            index=pd.RangeIndex(len(words), name="topic"),
         )
         return table.sort_values("share", ascending=False)
 
@@ -481,9 +484,9 @@ def _spread(run: Any, chains: range, n_jobs: int | None, stop: threading.Event) 
     if workers == 1:
         return [run(chain) for chain in chains]
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(run, chain) for chain in chains]
         try:
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.set()
-            raise
+            futures = [pool.submit(run, chain) for chain in chains]
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()  # by now all chains are done, or one has failed, or the user wants to stop
+        return [future.result() for future in futures]

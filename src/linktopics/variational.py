@@ -39,11 +39,10 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import digamma, expit, gammaln, log_expit
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import resolve_counts, resolve_network
+from linktopics._inputs import resolve_counts, resolve_network, seed_sequence
 from linktopics.pairs import TrainingPairs, sample_pairs
 
 __all__ = ["VariationalRTM"]
@@ -217,7 +216,7 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Most EM iterations (the first ten, or half, on words alone), and sweeps over the documents in each.
     tol : float, default=1e-4
         EM stops when the objective rises by less than this fraction of itself.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the first topics and the sampled non-links.
 
     Attributes
@@ -262,7 +261,7 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         **{name: [Interval(Real, 0, None, closed="neither")] for name in ("alpha", "beta", "weight_variance")},
         **{name: [None, Interval(Real, 0, None, closed="neither")] for name in ("negatives", "n_pseudo")},
         "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
@@ -277,7 +276,7 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         max_iter: int = 100,
         max_doc_iter: int = 20,
         tol: float = 1e-4,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.n_topics = n_topics
         self.alpha = alpha
@@ -311,7 +310,7 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         self._validate_params()
         network = resolve_network(self, X, links, directed=False)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(seed_sequence(self.random_state))
         pairs = sample_pairs(network.links, network.n_documents, False, self.negatives or 0.0, rng)
         n_pseudo = 0.0 if self.negatives else len(pairs) if self.n_pseudo is None else self.n_pseudo
         counts = csr_array(network.counts, dtype=np.float64)

@@ -276,7 +276,7 @@ def test_without_links_it_is_variational_lda():
     """Against EM written out token by token, from the same first topics."""
     counts = simulate(n_documents=16, n_words=12, length=8).train
     model = VariationalRTM(3, max_iter=3, max_doc_iter=4, tol=0, random_state=5)
-    rng = np.random.default_rng(np.random.RandomState(5).randint(2**31 - 1))
+    rng = np.random.default_rng(np.random.SeedSequence(5))
     topics = model._first_topics(csr_array(counts.astype(float)), rng)
     gammas = [np.full(3, 5 / 3 + row.sum() / 3) for row in counts]
     for _ in range(3):

@@ -190,12 +190,12 @@ def _(builder: Any, x: Any) -> Any:
 
 @_compiled(larger, _lanes, _lanes, _lanes)
 def _(builder: Any, x: Any, y: Any) -> Any:
-    return builder.select(builder.fcmp_ordered(">", x, y), x, y)
+    return _call(builder, "maximum", _VECTOR, x, y)
 
 
 @_compiled(smaller, _lanes, _lanes, _lanes)
 def _(builder: Any, x: Any, y: Any) -> Any:
-    return builder.select(builder.fcmp_ordered("<", x, y), x, y)
+    return _call(builder, "minimum", _VECTOR, x, y)
 
 
 @_compiled(maximum, _f32, _lanes)

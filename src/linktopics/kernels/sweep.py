@@ -28,9 +28,12 @@ from linktopics.kernels.lanes import (
 
 __all__ = ["infer", "pair_scores", "project", "rng_streams", "sweep"]
 
-FLOOR = np.float32(-60.0)  # exp of less is as good as zero beside the largest topic
-SPAN = np.float32(20.0)  # how far a product of factors may wander before it is computed anew from its logarithm
-WEAR = np.float32(0.25)  # wander charged per change for rounding: at most 80 changes between two fresh starts
+# exp(v) is kept as a product of factors. Fresh, its entries are exp(FLOOR) ... 1; the factors of past changes may then
+# move them by SPAN either way, and those of the token in hand by SPAN again. So a topic at the floor, whose true weight
+# may be less, has at most exp(FLOOR + 4 SPAN) = 2e-9 of the weight of another.
+FLOOR = np.float32(-60.0)
+SPAN = np.float32(10.0)
+WEAR = np.float32(0.125)  # charged per change for rounding: at most 80 changes between two fresh starts
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
 
@@ -89,7 +92,9 @@ def _choose(topics, p, sums, rng):  # type: ignore[no-untyped-def]
     for step in range(lane, len(topics) - LANES, LANES):
         u -= p[0, step]
         k += LANES if u >= 0 else 0
-    while p[0, k] <= 0:  # rounding ran past the last topic with weight
+    for _ in range(len(topics)):  # where rounding ran past the last topic with weight, go back to it
+        if p[0, k] > 0:
+            break
         k = k - 1 if k > 0 else len(topics) - 1
     return k
 
@@ -155,31 +160,35 @@ def _exp_shifted(topics, n_topics, work, source, result):  # type: ignore[no-unt
 
 
 @kernel
-def _project_row(topics, i, doc_topic, inv_n, U, UT, P, Q):  # type: ignore[no-untyped-def]
+def _project_row(topics, i, doc_topic, inv_n, U, UT, projection, entering):  # type: ignore[no-untyped-def]
     for k in range(0, len(topics), LANES):
-        store(P, i, k, splat(ZERO))
-        store(Q, i, k, splat(ZERO))
+        store(projection, i, k, splat(ZERO))
+        store(projection, entering + i, k, splat(ZERO))
     for t in range(len(topics)):
         if doc_topic[i, t] > 0:
             x = splat(doc_topic[i, t] * inv_n)
             for k in range(0, len(topics), LANES):
-                store(P, i, k, load(P, i, k) + x * load(UT, t, k))
-            for k in range(0, len(topics), LANES):
-                store(Q, i, k, load(Q, i, k) + x * load(U, t, k))
+                store(projection, i, k, load(projection, i, k) + x * load(UT, t, k))
+            if entering > 0:
+                for k in range(0, len(topics), LANES):
+                    store(projection, entering + i, k, load(projection, entering + i, k) + x * load(U, t, k))
 
 
 @kernel
-def project(topics, start, doc_topic, U, UT, P, Q):  # type: ignore[no-untyped-def]
-    """P = Zbar U^T and Q = Zbar U, where Zbar = doc_topic / lengths; rows of empty documents are zero."""
+def project(topics, start, doc_topic, U, UT, projection, entering):  # type: ignore[no-untyped-def]
+    """projection[:D] = Zbar U^T and projection[entering : entering + D] = Zbar U, where Zbar = doc_topic / lengths.
+
+    Rows of empty documents are zero. If U is symmetric both are the same, and `entering` is zero.
+    """
     for i in range(len(start) - 1):
         inv_n = ONE / np.float32(max(start[i + 1] - start[i], 1))
-        _project_row(topics, i, doc_topic, inv_n, U, UT, P, Q)
+        _project_row(topics, i, doc_topic, inv_n, U, UT, projection, entering)
 
 
 @kernel
 def sweep(  # type: ignore[no-untyped-def]
     topics, n_topics, start, words, assignments, doc_topic, word_topic, topic_total,
-    out_start, target, in_start, in_pair, source, linear, quadratic, P, Q, U, UT,
+    out_start, target, in_start, in_pair, source, linear, quadratic, projection, entering, U, UT,
     alpha, beta, exact, first, last, rng, trace,
 ):  # fmt: skip
     """Redraw the topic of every token of documents first ... last - 1, in place.
@@ -189,8 +198,9 @@ def sweep(  # type: ignore[no-untyped-def]
         (word_topic[w, k] + beta) * (doc_topic[i, k] + alpha[k]) / (topic_total[k] + V beta) * exp(v[k])
 
     where v = g - A c - diag(A) / 2 for the counts c of the document, g = sum_e linear_e a_e / N and
-    A = sum_e quadratic_e a_e a_e^T / N^2 over the document's pairs, a_e = P[target] for those that leave it and
-    Q[source] for those that enter it. `linear` has the offsets of the pairs taken in: linear_e - quadratic_e offset_e.
+    A = sum_e quadratic_e a_e a_e^T / N^2 over the document's pairs; a_e = U zbar_target = projection[target] for those
+    that leave it, and a_e = U^T zbar_source = projection[entering + source] for those that enter it. `linear` has the
+    offsets of the pairs taken in: linear_e - quadratic_e offset_e.
     If not `exact`, v is that of the document's counts at its start, for all its tokens.
 
     Adding or removing a token of topic t changes v by row t of A, so exp(v) by a factor that is the same for all tokens
@@ -225,14 +235,16 @@ def sweep(  # type: ignore[no-untyped-def]
             store(work, _V, k, splat(ZERO))
             store(work, _SHARE, k, c * splat(inv_n))
             store(work, _BASE, k, (c + load(alpha, 0, k)) * load(inverse, 0, k))
-        m = 0
-        for pair in range(out_start[i], out_start[i + 1]):
-            curve[m] = _gather(topics, P, target[pair], linear[pair], quadratic[pair], inv_n, pulled, m, work)
-            m += 1
-        for at in range(in_start[i], in_start[i + 1]):
-            pair = in_pair[at]
-            curve[m] = _gather(topics, Q, source[pair], linear[pair], quadratic[pair], inv_n, pulled, m, work)
-            m += 1
+        n_out = out_start[i + 1] - out_start[i]
+        m = n_out + in_start[i + 1] - in_start[i]
+        for e in range(m):
+            if e < n_out:
+                pair = out_start[i] + e
+                row = np.int64(target[pair])
+            else:
+                pair = in_pair[in_start[i] + e - n_out]
+                row = entering + source[pair]
+            curve[e] = _gather(topics, projection, row, linear[pair], quadratic[pair], inv_n, pulled, e, work)
         if exact:
             extent[:] = -ONE
         _exp_shifted(topics, n_topics, work, _V, _E)
@@ -301,17 +313,17 @@ def sweep(  # type: ignore[no-untyped-def]
                 x = replace(replace(load(work, _BASE, k), k, t, base_t), k, s, base_s)
                 store(work, _BASE, k, x)
                 store(work, _Q, k, x * load(work, _E, k))
-        _project_row(topics, i, doc_topic, inv_n, U, UT, P, Q)
+        _project_row(topics, i, doc_topic, inv_n, U, UT, projection, entering)
 
 
 @kernel
-def pair_scores(topics, start, doc_topic, source, target, P, scores):  # type: ignore[no-untyped-def]
-    """scores = (Zbar[source] * P[target]).sum(1), where Zbar = doc_topic / lengths."""
+def pair_scores(topics, start, doc_topic, source, target, projection, scores):  # type: ignore[no-untyped-def]
+    """scores = (Zbar[source] * projection[target]).sum(1), where Zbar = doc_topic / lengths."""
     for pair in range(len(source)):
         i, j = source[pair], target[pair]
         score = splat(ZERO)
         for k in range(0, len(topics), LANES):
-            score = score + load(doc_topic, i, k) * load(P, j, k)
+            score = score + load(doc_topic, i, k) * load(projection, j, k)
         scores[pair] = total(score) / np.float32(max(start[i + 1] - start[i], 1))
 
 

@@ -81,10 +81,10 @@ class Sampler:
         self._alpha[0, :K] = settings.alpha / K
         self._U = np.zeros((width, width), np.float32)
         self._UT = np.zeros((width, width), np.float32)
-        self._P = np.zeros((corpus.n_documents, width), np.float32)
-        # Symmetric and diagonal weights look the same from both ends of a pair.
-        both = corpus.symmetric or settings.weights == "diagonal"
-        self._Q = self._P if both else np.zeros_like(self._P)
+        # U zbar of every document, and U^T zbar below it unless U is symmetric.
+        symmetric = corpus.symmetric or settings.weights == "diagonal"
+        self._entering = 0 if symmetric else corpus.n_documents
+        self._projection = np.zeros((corpus.n_documents + self._entering, width), np.float32)
 
     def __iter__(self) -> Iterator[State]:
         while True:
@@ -143,8 +143,8 @@ class Sampler:
             corpus.source,
             (linear - quadratic * state.intercept).astype(np.float32),
             quadratic.astype(np.float32),
-            self._P,
-            self._Q,
+            self._projection,
+            self._entering,
             self._U,
             self._UT,
             self._alpha,
@@ -165,7 +165,7 @@ class Sampler:
             self.state.doc_topic,
             self.corpus.source,
             self.corpus.target,
-            self._P,
+            self._projection,
             result,
         )
         return result + self.state.intercept
@@ -194,7 +194,15 @@ class Sampler:
         K = self.settings.n_topics
         self._U[:K, :K] = self.state.weights
         self._UT[:K, :K] = self.state.weights.T
-        project(self._topics, self.corpus.start, self.state.doc_topic, self._U, self._UT, self._P, self._Q)
+        project(
+            self._topics,
+            self.corpus.start,
+            self.state.doc_topic,
+            self._U,
+            self._UT,
+            self._projection,
+            self._entering,
+        )
 
     def _charge(self, step: str, since: float) -> float:
         now = time.perf_counter()

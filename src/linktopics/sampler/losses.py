@@ -11,8 +11,9 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from polyagamma import random_polyagamma
 from scipy.special import expit, log_expit
+
+from linktopics.sampler.polya_gamma import draw_polya_gamma
 
 __all__ = ["HingeLoss", "LogisticLoss", "Loss", "make_loss"]
 
@@ -56,9 +57,7 @@ class LogisticLoss:
 
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
         """Draw from PG(cost, score)."""
-        if len(scores) == 0:
-            return np.empty(0)
-        return np.asarray(random_polyagamma(self.cost, scores, random_state=rng))
+        return draw_polya_gamma(self.cost, scores, rng)
 
     def gaussian(self, augmented: Array) -> tuple[Array, Array]:
         """Return cost (y - 1/2) and the variable itself."""

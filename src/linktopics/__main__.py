@@ -1,0 +1,5 @@
+"""``python -m linktopics`` is the command ``linktopics``."""
+
+from linktopics.cli import main
+
+main()

@@ -1,0 +1,253 @@
+"""The chain: its layout of the data, its state, its log joint, and what it needs of memory.
+
+Seen to fail once against broken versions: entering pairs listed by source, a count not updated by the sweep,
+projections of documents not refreshed, a log joint without the normaliser of the topics, conjugate gradients that
+start from zero after a restart, a random stream kept in the sampler in place of the state, a table of all pairs.
+"""
+
+import copy
+import io
+import json
+import sys
+import tracemalloc
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+
+import reference
+from linktopics import RelationalTopicModel
+from linktopics.pairs import TrainingPairs, sample_pairs
+from linktopics.sampler import Corpus, Sampler, Settings, State, initial_state, tokens
+
+LOSSES = pytest.mark.parametrize("loss", ["logistic", "hinge"])
+KINDS = pytest.mark.parametrize("kind", reference.KINDS)
+SIZES = pytest.mark.parametrize("n_topics", [3, 9])  # weights by Cholesky and by conjugate gradients
+
+
+def make_corpus(symmetric=False, n_documents=20, n_words=11, seed=0):
+    """Draw a network with an empty document (4) and one without pairs (7)."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(0.7, (n_documents, n_words))
+    counts[4] = 0
+    among = np.array([(i, j) for i in range(n_documents) for j in range(i if symmetric else 0, n_documents) if i != j])
+    among = among[(among != 7).all(axis=1)]
+    chosen = among[np.sort(rng.choice(len(among), 60, replace=False))].astype(np.int32)
+    label = rng.random(60) < 0.4
+    pairs = TrainingPairs(chosen[:, 0].copy(), chosen[:, 1].copy(), label, n_documents)
+    return Corpus.build(csr_array(counts), pairs, symmetric)
+
+
+def make_sampler(kind="full", n_topics=3, seed=1, **settings):
+    corpus = make_corpus(symmetric=kind == "symmetric")
+    weights = "full" if kind in ("full", "symmetric") else "diagonal"
+    chosen = Settings(n_topics=n_topics, weights=weights, intercept=kind == "intercept", **settings)
+    return Sampler(corpus, chosen, initial_state(corpus, n_topics, np.random.SeedSequence(seed)))
+
+
+def run(sampler, n):
+    for _ in range(n):
+        sampler.step()
+    return sampler
+
+
+def assert_same_state(one, two):
+    for field in fields(State):
+        a, b = getattr(one, field.name), getattr(two, field.name)
+        if isinstance(a, np.random.Generator):
+            assert a.bit_generator.state == b.bit_generator.state
+        else:
+            assert np.asarray(a).dtype == np.asarray(b).dtype
+            np.testing.assert_array_equal(a, b, err_msg=field.name)
+
+
+# --- the corpus -------------------------------------------------------------------------------------------------------
+
+
+def test_tokens_spell_out_the_counts():
+    counts = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 0]])
+    start, words = tokens(csr_array(counts))
+    assert start.tolist() == [0, 3, 3, 6]
+    assert words.tolist() == [0, 0, 2, 1, 1, 1]
+    assert (start.dtype, words.dtype) == (np.int64, np.int32)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_corpus_lists_tokens_and_pairs(symmetric):
+    rng = np.random.default_rng(2)
+    counts = rng.poisson(0.5, (15, 6))
+    links = np.array([(i, j) for i in range(15) for j in range(i) if rng.random() < 0.2])
+    links = np.sort(links, axis=1) if symmetric else links
+    pairs = sample_pairs(links, 15, not symmetric, 2, rng)
+    corpus = Corpus.build(csr_array(counts), pairs, symmetric)
+    assert (corpus.n_documents, corpus.n_words, corpus.n_tokens) == (15, 6, counts.sum())
+    assert corpus.n_pairs == len(pairs) == 3 * len(links)
+    assert corpus.symmetric is symmetric
+    for i in range(15):
+        words = corpus.words[corpus.start[i] : corpus.start[i + 1]]
+        np.testing.assert_array_equal(np.bincount(words, minlength=6), counts[i])
+        out = range(corpus.out_start[i], corpus.out_start[i + 1])
+        assert list(out) == [e for e in range(len(pairs)) if pairs.source[e] == i]
+        into = corpus.in_pair[corpus.in_start[i] : corpus.in_start[i + 1]]
+        assert into.tolist() == [e for e in range(len(pairs)) if pairs.target[e] == i]
+    linked = set(zip(corpus.source[corpus.label].tolist(), corpus.target[corpus.label].tolist(), strict=True))
+    assert linked == set(map(tuple, links.tolist()))
+
+
+# --- the state --------------------------------------------------------------------------------------------------------
+
+
+def test_initial_state():
+    corpus = make_corpus()
+    states = [initial_state(corpus, 9, np.random.SeedSequence(seed)) for seed in (0, 0, 1)]
+    assert_same_state(states[0], states[1])
+    assert not np.array_equal(states[0].assignments, states[2].assignments)
+    assert not np.array_equal(states[0].stream, states[2].stream)
+    assert set(states[0].assignments) == set(range(9))
+    assert states[0].doc_topic.shape == (20, 16)
+    assert states[0].word_topic.shape == (11, 16)
+    assert not states[0].weights.any()
+    assert (states[0].augmented == 1).all()
+    assert states[0].iteration == 0
+
+
+def test_the_sampler_is_a_generator_of_states():
+    sampler = make_sampler()
+    for n, state in enumerate(sampler, start=1):
+        assert state is sampler.state
+        assert state.iteration == n
+        assert np.isfinite(state.log_joint)
+        if n == 3:
+            break
+    assert set(sampler.seconds) == {"topics", "augmented", "weights"}
+    assert min(sampler.seconds.values()) > 0
+
+
+@LOSSES
+@KINDS
+@SIZES
+def test_a_copy_of_the_state_continues_bit_for_bit(loss, kind, n_topics):
+    sampler = run(make_sampler(kind, n_topics, loss=loss), 4)
+    state = copy.deepcopy(sampler.state)
+    other = Sampler(sampler.corpus, sampler.settings, state)
+    assert_same_state(run(sampler, 4).state, run(other, 4).state)
+    assert state.iteration == 8
+
+
+@LOSSES
+@pytest.mark.parametrize(("kind", "n_topics"), [("full", 3), ("symmetric", 9), ("diagonal", 3), ("intercept", 9)])
+def test_a_state_saved_as_plain_arrays_continues_bit_for_bit(loss, kind, n_topics):
+    sampler = run(make_sampler(kind, n_topics, loss=loss), 3)
+    file = io.BytesIO()
+    arrays = {field.name: getattr(sampler.state, field.name) for field in fields(State) if field.name != "rng"}
+    np.savez(file, **arrays)
+    generator = json.dumps(sampler.state.rng.bit_generator.state)
+    run(sampler, 3)
+
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as saved:
+        loaded = {name: value if value.ndim else value.item() for name, value in saved.items()}
+    rng = np.random.default_rng()
+    rng.bit_generator.state = json.loads(generator)
+    restored = Sampler(sampler.corpus, sampler.settings, State(rng=rng, **loaded))
+    assert_same_state(run(restored, 3).state, sampler.state)
+
+
+@LOSSES
+@KINDS
+@SIZES
+def test_counts_equal_a_recount(loss, kind, n_topics):
+    sampler = run(make_sampler(kind, n_topics, loss=loss), 30)
+    corpus, state, topics = sampler.corpus, sampler.state, sampler.state.assignments
+    width = state.doc_topic.shape[1]
+    assert 0 <= topics.min() <= topics.max() < n_topics
+    documents = reference.token_documents(corpus)
+    np.testing.assert_array_equal(state.doc_topic, reference.table(documents, topics, (20, width)))
+    np.testing.assert_array_equal(state.word_topic, reference.table(corpus.words, topics, (11, width)))
+    np.testing.assert_array_equal(state.topic_total, np.bincount(topics, minlength=width))
+
+
+# --- scores and the log joint -----------------------------------------------------------------------------------------
+
+
+@LOSSES
+@KINDS
+@SIZES
+def test_scores_and_log_joint(loss, kind, n_topics):
+    settings = {"alpha": 2.0, "beta": 0.3, "weight_variance": 0.6, "link_cost": 3.0, "nonlink_cost": 0.5, "margin": 0.7}
+    sampler = run(make_sampler(kind, n_topics, loss=loss, **settings), 5)
+    corpus, state = sampler.corpus, sampler.state
+    counts = state.doc_topic[:, :n_topics].astype(float)
+    omega = reference.scores(counts, corpus.source, corpus.target, state.weights, state.intercept)
+    assert np.abs(omega).max() > 0.1
+    np.testing.assert_allclose(sampler.scores(), omega, rtol=1e-4, atol=1e-5)
+    cost = reference.costs(corpus.label, 3.0, 0.5)
+    expected = reference.log_words_and_topics(
+        reference.token_documents(corpus), corpus.words, state.assignments, 20, 11, n_topics, 2.0, 0.3
+    )
+    expected += reference.log_weight_prior(state.weights, state.intercept, kind, 0.6)
+    if loss == "logistic":
+        expected += reference.log_logistic(omega, corpus.label, cost).sum()
+    else:
+        expected += reference.log_hinge(omega, corpus.label, cost, 0.7).sum()
+    assert state.log_joint == pytest.approx(expected, rel=1e-6)
+
+
+@LOSSES
+@KINDS
+def test_without_pairs(loss, kind):
+    sampler = make_sampler(kind, loss=loss)
+    nothing = TrainingPairs(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, bool), 20)
+    lengths = np.diff(sampler.corpus.start)
+    words = np.split(sampler.corpus.words, sampler.corpus.start[1:-1])
+    counts = np.array([np.bincount(document, minlength=11) for document in words])
+    assert counts.sum() == lengths.sum()
+    corpus = Corpus.build(csr_array(counts), nothing, sampler.corpus.symmetric)
+    alone = Sampler(corpus, sampler.settings, initial_state(corpus, 3, np.random.SeedSequence(1)))
+    state = run(alone, 5).state
+    assert not state.weights.any()
+    assert state.intercept == 0
+    documents = reference.token_documents(corpus)
+    expected = reference.log_words_and_topics(documents, corpus.words, state.assignments, 20, 11, 3, 5.0, 0.01)
+    assert state.log_joint == pytest.approx(expected, rel=1e-9)
+    assert alone.seconds["weights"] == alone.seconds["augmented"] == 0
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def process_kilobytes():
+    """Return the greatest size the process has had; 0 where the system does not say so in kilobytes."""
+    if sys.platform != "linux":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+@pytest.mark.parametrize("weights", ["full", "diagonal"])
+def test_nothing_of_size_documents_squared(weights):
+    """20,000 documents of some 20 tokens: 400 million pairs, 50 MB if each took a bit.
+
+    The peak counts what NumPy allocates. What kernels allocate inside shows in the size of the process.
+    """
+    n, V = 20_000, 2_000
+    rng = np.random.default_rng(0)
+    counts = random_array((n, V), density=0.01, format="csr", rng=rng, data_sampler=lambda size: np.ones(size, int))
+    assert (np.diff(counts.indptr) > 0).all()
+    links = np.unique(rng.integers(n, size=(40_000, 2)), axis=0)
+    links = links[links[:, 0] != links[:, 1]]
+    model = RelationalTopicModel(3, weights=weights, negatives=2, n_iter=1, n_samples=1, thin=1, random_state=0)
+    model.fit(counts[:50], links=links[(links < 50).all(axis=1)])  # compiles
+    before = process_kilobytes()
+    tracemalloc.start()
+    model.fit(counts, links=links)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    grown = process_kilobytes() - before
+    assert model.n_pairs_ == 3 * len(links)
+    numbers = model.network_.n_tokens + 8 * n + 8 * V + model.n_pairs_
+    assert peak < 80 * numbers
+    assert peak < n * n / 8
+    assert grown * 1024 < n * n
