@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_TEXT", "run_demo"]
 
 DEFAULT_TEXT = (
-    "Back up a directory: walk through the directory tree, skip the files whose path matches a pattern, and write the "
-    "others to a compressed zip archive with their permissions and modification times."
+    "Run many requests at once: coroutines and tasks on an event loop wait for sockets, subprocesses and futures, each "
+    "with a timeout; what is cancelled is cleaned up."
 )
 
-# Chosen so that topics read well and the finding about directions holds for every seed and version of Python tried:
-# more non-links than the usual 1 % make the model tell apart what many import from what hardly anyone does.
+# Chosen so that topics read well and the finding about directions shows, more or less sharply, for all seeds and Python
+# versions tried: with more non-links than the usual 1 % the model tells what many import from what hardly anyone does.
 ALPHA, NEGATIVES, LINK_COST = 3, 0.05, 4
 
 N_ATTRACTIONS, N_SUGGESTIONS = 4, 6

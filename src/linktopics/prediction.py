@@ -155,7 +155,7 @@ class Predictor:
 
     def _reasons(self, new: list[NDArray[np.float32]], candidates: NDArray[np.int64], direction: str) -> list[str]:
         """Name the two pairs of topics that speak most for each link, in the direction that speaks more for it."""
-        words = [", ".join(row) for row in self.top_words(3)]
+        words = [", ".join(row) for row in self.top_words(2)]
         shown = [(s, z[0]) for s, z in zip(self.samples, new, strict=True) if s.chain == self.best_chain]
         reasons = []
         for j in candidates:
@@ -170,7 +170,7 @@ class Predictor:
                 "; ".join(
                     f"{words[here]} {arrow} {words[there]} ({parts[here, there]:+.1f})"
                     for here, there in zip(*np.unravel_index(best, parts.shape), strict=True)
-                    if parts[here, there] > 0
+                    if parts[here, there] >= 0.05  # less would read +0.0
                 )
             )
         return reasons
