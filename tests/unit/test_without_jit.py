@@ -1,4 +1,4 @@
-"""The kernels as plain Python give what the compiled ones give: the NumPy definitions of lanes are their specification."""
+"""Kernels as plain Python give what the compiled ones give: the NumPy definitions of lanes are a specification."""
 
 import json
 import os

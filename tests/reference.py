@@ -1,0 +1,151 @@
+"""The model in slow, plain NumPy: what the fast code must equal.
+
+Written from the definition of the model (one Gaussian form for every loss), not from the code under test: every
+formula goes through the *whole* log joint or through explicit feature rows, and nothing is updated in place.
+
+Notation: ``documents`` and ``words`` give the document and the word of every token, ``topics`` its topic;
+``counts`` is tokens per document and topic; pairs are ``source``, ``target``, ``label``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+KINDS = ("full", "symmetric", "diagonal", "intercept")
+"""Full weights, directed; full weights, undirected; diagonal weights; diagonal weights and an intercept."""
+
+
+# --- words and topics -------------------------------------------------------------------------------------------------
+
+
+def table(rows, columns, shape):
+    """Count how often each (row, column) occurs."""
+    result = np.zeros(shape)
+    np.add.at(result, (rows, columns), 1)
+    return result
+
+
+def log_dirichlet_multinomial(counts, prior):
+    """Log probability of a *sequence* with these counts, its distribution ~ Dirichlet(prior) integrated out; by row."""
+    mass = prior * counts.shape[1]
+    rising = gammaln(counts + prior).sum(axis=1) - counts.shape[1] * gammaln(prior)
+    return rising + gammaln(mass) - gammaln(counts.sum(axis=1) + mass)
+
+
+def log_words_and_topics(documents, words, topics, n_documents, n_words, n_topics, alpha, beta):
+    """Log p(words, topics), theta and phi integrated out; alpha is the total mass, beta the mass per word."""
+    by_document = table(documents, topics, (n_documents, n_topics))
+    by_topic = table(topics, words, (n_topics, n_words))
+    return (
+        log_dirichlet_multinomial(by_document, alpha / n_topics).sum() + log_dirichlet_multinomial(by_topic, beta).sum()
+    )
+
+
+# --- pairs ------------------------------------------------------------------------------------------------------------
+
+
+def proportions(counts):
+    """Share of each topic in each document; zero for a document without words."""
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+
+
+def scores(counts, source, target, weights, intercept=0.0):
+    """Score zbar_i^T U zbar_j + intercept of every pair."""
+    zbar = proportions(counts)
+    return np.einsum("ek,kl,el->e", zbar[source], weights, zbar[target]) + intercept
+
+
+def costs(label, link_cost, nonlink_cost):
+    return np.where(label, link_cost, nonlink_cost)
+
+
+def gaussian_form(loss, augmented, label, link_cost, nonlink_cost, margin):
+    """Return (linear, quadratic): given the augmented variable, a pair counts exp(linear w - quadratic w^2 / 2)."""
+    C = costs(label, link_cost, nonlink_cost)
+    if loss == "logistic":
+        return C * (label - 0.5), augmented
+    sign = 2.0 * label - 1.0
+    return C * sign * (augmented + C * margin) / augmented, C**2 / augmented
+
+
+def log_pairs(linear, quadratic, omega):
+    """Log of the Gaussian form, summed over pairs."""
+    return float(np.sum(linear * omega - 0.5 * quadratic * omega**2))
+
+
+def log_logistic(omega, label, cost):
+    """Log of sigmoid(omega)^cost for a link, sigmoid(-omega)^cost for a non-link; by pair."""
+    return cost * (label * omega - np.logaddexp(0.0, omega))
+
+
+def log_hinge(omega, label, cost, margin):
+    """Log of exp(-2 cost max(0, margin - s omega)), s = +1 for a link and -1 for a non-link; by pair."""
+    return -2.0 * cost * np.maximum(0.0, margin - (2.0 * label - 1.0) * omega)
+
+
+# --- weights ----------------------------------------------------------------------------------------------------------
+
+
+def features(counts, source, target, kind):
+    """One row per pair, one column per free weight, such that features @ free equals the scores."""
+    zbar = proportions(counts)
+    left, right = zbar[source], zbar[target]
+    K = counts.shape[1]
+    if kind == "full":
+        return np.array([np.kron(a, b) for a, b in zip(left, right, strict=True)])
+    if kind == "symmetric":
+        columns = [
+            left[:, k] * right[:, m] + (left[:, m] * right[:, k] if m > k else 0.0)
+            for k in range(K)
+            for m in range(k, K)
+        ]
+        return np.stack(columns, axis=1)
+    rows = left * right
+    return rows if kind == "diagonal" else np.hstack([rows, np.ones((len(rows), 1))])
+
+
+def free_weights(weights, intercept, kind):
+    """List the free weights in the order of the columns of `features`."""
+    if kind == "full":
+        return weights.reshape(-1)
+    if kind == "symmetric":
+        K = len(weights)
+        return np.array([weights[k, m] for k in range(K) for m in range(k, K)])
+    diagonal = np.diag(weights)
+    return diagonal if kind == "diagonal" else np.append(diagonal, intercept)
+
+
+def weight_posterior(counts, source, target, kind, linear, quadratic, variance):
+    """Mean and precision of the free weights given topics and augmented variables, from explicit rows."""
+    rows = features(counts, source, target, kind)
+    precision = np.eye(rows.shape[1]) / variance + (rows * quadratic[:, None]).T @ rows
+    return np.linalg.solve(precision, rows.T @ linear), precision
+
+
+def log_weight_prior(weights, intercept, kind, variance):
+    free = free_weights(weights, intercept, kind)
+    return float(-0.5 * np.sum(free**2) / variance - 0.5 * len(free) * np.log(2 * np.pi * variance))
+
+
+# --- the conditional distribution of a topic --------------------------------------------------------------------------
+
+
+def log_conditional(token, corpus, topics, weights, intercept, linear, quadratic, alpha, beta):
+    """Log probability of each topic of one token given all else: differences of the whole log joint."""
+    K = len(weights)
+    documents = token_documents(corpus)
+    sizes = (corpus.n_documents, corpus.n_words, K)
+    values = np.empty(K)
+    changed = topics.copy()
+    for k in range(K):
+        changed[token] = k
+        values[k] = log_words_and_topics(documents, corpus.words, changed, *sizes, alpha, beta)
+        if len(linear):
+            counts = table(documents, changed, (corpus.n_documents, K))
+            values[k] += log_pairs(linear, quadratic, scores(counts, corpus.source, corpus.target, weights, intercept))
+    return values - np.logaddexp.reduce(values)
+
+
+def token_documents(corpus):
+    return np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))

@@ -1,0 +1,105 @@
+"""Small networks for the statistical tests, and the seam between them and the sampler."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+import reference
+from linktopics.pairs import TrainingPairs
+from linktopics.sampler import Corpus, Sampler, Settings, count_topics, initial_state
+
+KINDS = {  # the kinds of `reference` -> (weights, intercept, symmetric)
+    "full": ("full", False, False),
+    "symmetric": ("full", False, True),
+    "diagonal": ("diagonal", False, False),
+    "intercept": ("diagonal", True, False),
+}
+
+
+def make_corpus(documents, n_words, pairs, label, symmetric):
+    """Build a corpus from lists of word numbers and an (n_pairs, 2) array; returns it with pairs in sorted order.
+
+    Tokens of a document come out sorted by word, pairs sorted by (source, target).
+    """
+    indptr, indices, data = [0], [], []
+    for document in documents:
+        words, counts = np.unique(np.asarray(document, int), return_counts=True)
+        indices.extend(words)
+        data.extend(counts)
+        indptr.append(len(indices))
+    counts = csr_array(
+        (np.array(data, np.int64), np.array(indices, np.int32), np.array(indptr, np.int32)),
+        shape=(len(documents), n_words),
+    )
+    pairs = np.asarray(pairs, np.int32).reshape(-1, 2)
+    if symmetric:
+        pairs = np.sort(pairs, axis=1)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    pairs, label = pairs[order], np.asarray(label, bool)[order]
+    training = TrainingPairs(pairs[:, 0].copy(), pairs[:, 1].copy(), label, len(documents))
+    return Corpus.build(counts, training, symmetric)
+
+
+def random_pairs(rng, among, share, symmetric):
+    """Draw a share of all pairs (ordered, or unordered if symmetric) among the given documents, at least one."""
+    every = np.array([(i, j) for i in among for j in among if (i < j if symmetric else i != j)])
+    return every[np.sort(rng.choice(len(every), max(1, round(share * len(every))), replace=False))]
+
+
+def random_weights(rng, n_topics, kind, scale):
+    """Draw (weights, intercept) of the right shape."""
+    weights = scale * rng.standard_normal((n_topics, n_topics))
+    if kind == "symmetric":
+        weights = (weights + weights.T) / 2
+    if kind in ("diagonal", "intercept"):
+        weights = np.diag(np.diag(weights))
+    return weights, float(scale * rng.standard_normal()) if kind == "intercept" else 0.0
+
+
+def make_sampler(corpus, kind, seed, n_topics, **settings):
+    """Return a sampler at its initial state."""
+    weights, intercept, symmetric = KINDS[kind]
+    # Diagonal weights serve directed and undirected pairs alike; full weights are symmetric or they are not.
+    assert symmetric == corpus.symmetric or weights == "diagonal"
+    return Sampler(
+        corpus,
+        Settings(n_topics=n_topics, weights=weights, intercept=intercept, **settings),
+        initial_state(corpus, n_topics, np.random.SeedSequence(seed)),
+    )
+
+
+def set_topics(sampler, topics):
+    """Put the chain at these topics, with the counts that belong to them."""
+    state = sampler.state
+    state.assignments[:] = topics
+    state.doc_topic, state.word_topic, state.topic_total = count_topics(
+        sampler.corpus, state.assignments, sampler.settings.n_topics
+    )
+
+
+def trace_of_sweep(sampler, linear, quadratic):
+    """Do one sweep; return (topics before, topics after, probabilities used for every token)."""
+    K, state = sampler.settings.n_topics, sampler.state
+    before = state.assignments.copy()
+    trace = np.zeros((len(before), state.doc_topic.shape[1]), np.float32)
+    sampler.draw_topics(linear, quadratic, trace)
+    assert np.isfinite(trace).all()
+    assert (trace >= 0).all()
+    assert not trace[:, K:].any(), "topics that only fill the width up got some probability"
+    weights = trace[:, :K].astype(float)
+    return before, state.assignments.copy(), weights / weights.sum(axis=1, keepdims=True)
+
+
+def assert_counts_match(sampler):
+    """Check that the three tables of counts equal a recount of the assignments."""
+    corpus, state, K = sampler.corpus, sampler.state, sampler.settings.n_topics
+    topics = state.assignments
+    assert topics.min(initial=0) >= 0
+    assert topics.max(initial=0) < K
+    documents = reference.token_documents(corpus)
+    np.testing.assert_array_equal(state.doc_topic[:, :K], reference.table(documents, topics, (corpus.n_documents, K)))
+    np.testing.assert_array_equal(state.word_topic[:, :K], reference.table(corpus.words, topics, (corpus.n_words, K)))
+    np.testing.assert_array_equal(state.topic_total[:K], np.bincount(topics, minlength=K))
+    for counts in (state.doc_topic, state.word_topic, state.topic_total[None]):
+        assert not counts[:, K:].any()
