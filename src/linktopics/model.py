@@ -485,8 +485,10 @@ def _spread(run: Any, chains: range, n_jobs: int | None, stop: threading.Event) 
         return [run(chain) for chain in chains]
     with ThreadPoolExecutor(workers) as pool:
         try:
-            futures = [pool.submit(run, chain) for chain in chains]
-            wait(futures, return_when=FIRST_EXCEPTION)
+            pending = futures = [pool.submit(run, chain) for chain in chains]
+            # Short waits, because an interrupt that comes just before a wait is seen only after it.
+            while pending and not any(future.done() and future.exception() for future in futures):
+                pending = list(wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION).not_done)
         finally:
             stop.set()  # by now all chains are done, or one has failed, or the user wants to stop
         return [future.result() for future in futures]
