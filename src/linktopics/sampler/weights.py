@@ -133,7 +133,8 @@ class WeightSampler:
         def multiply(V: Array) -> Array:
             return self._fold(sums.product(V)) + V / self.variance
 
-        return _conjugate_gradients(multiply, right, start, self._preconditioner(sums), self._measure())
+        U = _conjugate_gradients(multiply, right, start, self._preconditioner(sums), self._measure())
+        return 0.5 * (U + U.T) if self.corpus.symmetric else U  # symmetric but for rounding
 
     def _fold(self, gradient: Array) -> Array:
         """Turn a gradient over all entries of U into one over the free weights, held in a matrix."""
