@@ -81,6 +81,14 @@ def _uniform(rng):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _last_with_weight(p):  # type: ignore[no-untyped-def]
+    for k in range(p.shape[1] - 1, 0, -1):
+        if p[0, k] > 0:
+            return k
+    return 0
+
+
+@kernel
 def _choose(topics, p, sums, rng):  # type: ignore[no-untyped-def]
     """Draw a topic with probability proportional to p[0]; `sums` are the sums of its lanes."""
     up_to = running(sums)
@@ -92,11 +100,9 @@ def _choose(topics, p, sums, rng):  # type: ignore[no-untyped-def]
     for step in range(lane, len(topics) - LANES, LANES):
         u -= p[0, step]
         k += LANES if u >= 0 else 0
-    for _ in range(len(topics)):  # where rounding ran past the last topic with weight, go back to it
-        if p[0, k] > 0:
-            break
-        k = k - 1 if k > 0 else len(topics) - 1
-    return k
+    if p[0, k] > 0:
+        return k
+    return _last_with_weight(p)  # where rounding ran past it
 
 
 # --------------------------------------------------------------------------------------------------------------------
