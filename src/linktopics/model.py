@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from linktopics._inputs import resolve_counts, resolve_network, seed_sequence
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import sample_pairs
-from linktopics.posterior import PosteriorSample, take_sample
+from linktopics.posterior import Chain, run_chains
 from linktopics.prediction import Predictor
-from linktopics.progress import ProgressBar
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.sampler import Corpus, Settings
 
 __all__ = ["RelationalTopicModel"]
 
@@ -255,6 +249,15 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         -------
         self : RelationalTopicModel
             The fitted model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import RelationalTopicModel
+        >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
+        >>> model.doc_topic_.shape, model.log_joint_.shape
+        ((4, 2), (100,))
         """
         self._validate_params()
         if self.intercept and self.weights == "full":
@@ -267,30 +270,15 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         )
         corpus = Corpus.build(network.counts, pairs, symmetric=not network.directed)
         settings = self._settings()
-        length = self.n_iter + self.n_samples * self.thin
-        stop = threading.Event()
-        with threadpool_limits(1), ProgressBar(length * self.n_chains, self.verbose) as progress:
-
-            def run(chain: int) -> tuple[NDArray[np.float64], list[PosteriorSample], dict[str, float]]:
-                engine = Sampler(corpus, settings, initial_state(corpus, self.n_topics, for_chains[chain]))
-                trace, samples = np.empty(length), []
-                for state in islice(engine, length):
-                    trace[state.iteration - 1] = state.log_joint
-                    progress.advance(state.log_joint)
-                    done = state.iteration - self.n_iter
-                    if done > 0 and done % self.thin == 0:
-                        samples.append(take_sample(chain, corpus, settings, state))
-                    if stop.is_set():
-                        break
-                return trace, samples, engine.seconds
-
-            runs = _spread(run, range(self.n_chains), self.n_jobs, stop)
+        chains = run_chains(
+            corpus, settings, for_chains, self.n_iter, self.n_samples, self.thin, self.n_jobs, self.verbose
+        )
         self._fitted_settings = settings
         self.network_ = network
         self.network_report_ = network.report
         self.n_pairs_ = corpus.n_pairs
         self._inference_seed = int(for_inference.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        self._set_posterior(runs)
+        self._set_posterior(chains)
         return self
 
     def _settings(self) -> Settings:
@@ -316,14 +304,14 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                     f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Leave out very frequent words or split documents."
                 )
 
-    def _set_posterior(self, runs: list[tuple[NDArray[np.float64], list[PosteriorSample], dict[str, float]]]) -> None:
-        self.log_joints_ = np.stack([trace for trace, _, _ in runs])
-        self.samples_ = [sample for _, samples, _ in runs for sample in samples]
-        self.timings_ = {step: sum(seconds[step] for _, _, seconds in runs) for step in runs[0][2]}
-        means = [np.mean([sample.log_joint for sample in samples]) for _, samples, _ in runs]
+    def _set_posterior(self, chains: list[Chain]) -> None:
+        self.log_joints_ = np.stack([chain.log_joint for chain in chains])
+        self.samples_ = [sample for chain in chains for sample in chain.samples]
+        self.timings_ = {step: sum(chain.seconds[step] for chain in chains) for step in chains[0].seconds}
+        means = [np.mean([sample.log_joint for sample in chain.samples]) for chain in chains]
         self.best_chain_ = int(np.argmax(means))
         self.log_joint_ = self.log_joints_[self.best_chain_]
-        best = runs[self.best_chain_][1]
+        best = chains[self.best_chain_].samples
         self.topic_word_ = np.mean([s.word_topic[:, : self.n_topics] for s in best], axis=0, dtype=float).T.copy()
         self.topic_word_ /= self.topic_word_.sum(1, keepdims=True)
         shares = np.mean([s.doc_topic for s in best], axis=0, dtype=float)
@@ -367,6 +355,15 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         -------
         ndarray of shape (n_documents, n_topics)
             Rows sum to 1. A document's row does not depend on the other documents.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> model.transform(["kittens purr"]).shape
+        (1, 2)
         """
         check_is_fitted(self)
         counts = resolve_counts(self, X, self.network_.vectorizer)
@@ -426,6 +423,15 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         DataFrame
             Columns ``document`` (its number), ``id``, ``title``, ``probability``, ``lower``, ``upper`` (over posterior
             samples) and ``why``, the topics that carry the score.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> list(model.suggest_links("kittens purr", top=2).columns)
+        ['document', 'id', 'title', 'probability', 'lower', 'upper', 'why']
         """
         check_is_fitted(self)
         counts = resolve_counts(self, documents, self.network_.vectorizer)
@@ -443,7 +449,16 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         -------
         DataFrame
             Columns ``source_topic``, ``target_topic``, ``source_words``, ``target_words``, ``part``, by size of part;
-            the parts (and the intercept, if any) sum to the score.
+            the parts (and the intercept, if any) sum to the score, averaged over the samples of the best chain.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> list(model.explain_link("b", "a").columns)
+        ['source_topic', 'target_topic', 'source_words', 'target_words', 'part']
         """
         return self._predictor.explain(source, target)
 
@@ -460,6 +475,15 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         DataFrame
             Indexed by topic, with columns ``share`` (of all tokens), ``words`` and ``attraction`` (of the topic to
             itself, the diagonal of the weights).
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> list(model.topics(n_words=3).columns)
+        ['share', 'words', 'attraction']
         """
         check_is_fitted(self)
         words = self._predictor.top_words(n_words)
@@ -476,19 +500,3 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         tags.input_tags.positive_only = True
         tags.input_tags.categorical = True  # whole numbers, as counts are
         return tags
-
-
-def _spread(run: Any, chains: range, n_jobs: int | None, stop: threading.Event) -> list[Any]:
-    """Run the chains, in threads if there is more than one of both; an interrupt stops all of them."""
-    workers = min(effective_n_jobs(n_jobs), len(chains))
-    if workers == 1:
-        return [run(chain) for chain in chains]
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            pending = futures = [pool.submit(run, chain) for chain in chains]
-            # Short waits, because an interrupt that comes just before a wait is seen only after it.
-            while pending and not any(future.done() and future.exception() for future in futures):
-                pending = list(wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION).not_done)
-        finally:
-            stop.set()  # by now all chains are done, or one has failed, or the user wants to stop
-        return [future.result() for future in futures]

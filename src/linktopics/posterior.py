@@ -1,15 +1,22 @@
-"""Posterior samples: what a chain leaves behind, and all that predictions need."""
+"""Posterior samples: what chains leave behind, and all that predictions need."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from linktopics.sampler import Corpus, Settings, State
+from linktopics.progress import ProgressBar
+from linktopics.sampler import Corpus, Sampler, Settings, State, initial_state
 
-__all__ = ["PosteriorSample", "take_sample"]
+__all__ = ["Chain", "PosteriorSample", "run_chains", "take_sample"]
 
 
 @dataclass(frozen=True)
@@ -49,3 +56,62 @@ def take_sample(chain: int, corpus: Corpus, settings: Settings, state: State) ->
     lengths = np.maximum(np.diff(corpus.start), 1)
     doc_topic = (state.doc_topic[:, :K] / lengths[:, None]).astype(np.float32)
     return PosteriorSample(chain, state.log_joint, word_topic, doc_topic, state.weights.copy(), state.intercept)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain that has been run: its log joint after every sweep, the samples kept, and seconds by step."""
+
+    log_joint: NDArray[np.float64]
+    samples: list[PosteriorSample]
+    seconds: dict[str, float]
+
+
+def run_chains(
+    corpus: Corpus,
+    settings: Settings,
+    seeds: list[np.random.SeedSequence],
+    n_iter: int,
+    n_samples: int,
+    thin: int,
+    n_jobs: int | None = None,
+    verbose: bool | str = "auto",
+) -> list[Chain]:
+    """Run one chain per seed: `n_iter` sweeps of burn-in, then `n_samples` times `thin` sweeps and a sample.
+
+    BLAS is held to one thread, since its sums depend on the number of threads.
+    """
+    length = n_iter + n_samples * thin
+    stop = threading.Event()
+
+    def run(number: int) -> Chain:
+        sampler = Sampler(corpus, settings, initial_state(corpus, settings.n_topics, seeds[number]))
+        chain = Chain(np.empty(length), [], sampler.seconds)
+        for state in islice(sampler, length):
+            chain.log_joint[state.iteration - 1] = state.log_joint
+            progress.advance(state.log_joint)
+            done = state.iteration - n_iter
+            if done > 0 and done % thin == 0:
+                chain.samples.append(take_sample(number, corpus, settings, state))
+            if stop.is_set():
+                break
+        return chain
+
+    with threadpool_limits(1), ProgressBar(length * len(seeds), verbose) as progress:
+        return _spread(run, len(seeds), n_jobs, stop)
+
+
+def _spread(run: Callable[[int], Chain], n_chains: int, n_jobs: int | None, stop: threading.Event) -> list[Chain]:
+    """Run the chains, in threads if there is more than one of both; an interrupt or an error stops all of them."""
+    workers = min(effective_n_jobs(n_jobs), n_chains)
+    if workers == 1:
+        return [run(number) for number in range(n_chains)]
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            pending = futures = [pool.submit(run, number) for number in range(n_chains)]
+            # Short waits, because an interrupt that comes just before a wait is seen only after it.
+            while pending and not any(future.done() and future.exception() for future in futures):
+                pending = list(wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION).not_done)
+        finally:
+            stop.set()  # by now all chains are done, or one has failed, or the user wants to stop
+        return [future.result() for future in futures]
