@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linktopics import datasets
-    from linktopics.errors import DataError, LinktopicsError, NetworkWarning
+    from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError
     from linktopics.model import RelationalTopicModel
     from linktopics.network import DocumentNetwork
     from linktopics.variational import VariationalRTM
@@ -21,6 +21,7 @@ __all__ = [
     "LinktopicsError",
     "NetworkWarning",
     "RelationalTopicModel",
+    "SamplingError",
     "VariationalRTM",
     "datasets",
 ]
@@ -31,6 +32,7 @@ _HOME = {
     "LinktopicsError": "errors",
     "NetworkWarning": "errors",
     "RelationalTopicModel": "model",
+    "SamplingError": "errors",
     "VariationalRTM": "variational",
 }
 
@@ -44,4 +46,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted(__all__)

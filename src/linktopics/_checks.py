@@ -136,7 +136,7 @@ def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarr
         value = values[at].item()
         wrong = "negative" if value < 0 else "too large" if value > MAX_COUNT else "fractional"
         if not np.isfinite(value):
-            wrong = "not finite"
+            wrong = "not finite (NaN or inf)"
         word = f"column {column}" if vocabulary is None else f"{vocabulary[column]!r} (column {column})"
         what = "Negative values in data" if value < 0 else "counts"  # the first in scikit-learn's words
         raise DataError(
@@ -280,5 +280,5 @@ def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
         end, name = pairs[0][0], ids.tolist()[0]
         hint = f"no link has both ends among the ids: links name documents like {end!r}, ids are like {name!r}"
         if isinstance(end, int | np.integer):
-            hint += '; if they are positions, pass link_ends="indices"'
+            hint += "; if they are positions, name documents by their ids (or pass DocumentNetwork link_ends='indices')"
     return ends, hint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from linktopics._checks import as_count_matrix, check_counts
-from linktopics.errors import DataError
+from linktopics._checks import as_count_matrix, check_counts, user_stacklevel
+from linktopics._report import numbered
+from linktopics.errors import DataError, NetworkWarning
 from linktopics.network import DocumentNetwork
 
 __all__ = ["resolve_counts", "resolve_network", "seed_sequence"]
@@ -38,8 +40,11 @@ def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool
 
 def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | None) -> DocumentNetwork:
     if not isinstance(X, DocumentNetwork):
-        counts = validate_data(estimator, X, accept_sparse="csr", ensure_min_samples=2)
-        return DocumentNetwork(counts, links, directed=directed is not False)
+        if _are_texts(X):
+            raise DataError("texts were given; make a network of them first: DocumentNetwork.from_texts(texts, links).")
+        counts = validate_data(estimator, X, accept_sparse="csr", ensure_min_samples=2, ensure_all_finite=False)
+        network = DocumentNetwork(counts, links, vocabulary=getattr(estimator, "feature_names_in_", None))
+        return network.to_undirected() if directed is False else network
     if links is not None:
         raise DataError("links were given beside a DocumentNetwork, which has its own; leave out links=.")
     if directed and not X.directed:
@@ -49,21 +54,52 @@ def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | N
     return X.to_undirected() if directed is False and X.directed else X
 
 
-def resolve_counts(estimator: BaseEstimator, X: Any, vectorizer: Any = None) -> csr_array:
-    """Return the checked counts of new documents: a matrix, a network, a text or a list of texts."""
+def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
+    """Return the checked counts of new documents: a matrix, a network, a text or several texts.
+
+    Documents without a known word are named in a warning; they get the topics of the prior.
+    """
+    fitted: DocumentNetwork = estimator.network_
     if isinstance(X, str):
         X = [X]
-    if isinstance(X, DocumentNetwork):
-        X = X.counts
-    elif isinstance(X, (list, tuple)) and len(X) and all(isinstance(text, str) for text in X):
-        if vectorizer is None:
-            raise DataError(
-                "texts were given, but the model was fitted on counts and has no vectorizer to read them with; "
-                "pass a count matrix, or fit on DocumentNetwork.from_texts(...)."
-            )
-        X = vectorizer.transform(X)
-    matrix = as_count_matrix(validate_data(estimator, X, accept_sparse="csr", reset=False))
-    return check_counts(matrix, np.arange(matrix.shape[0]), None)
+    if _are_texts(X):
+        counts = fitted.vectorize(X)
+    else:
+        if isinstance(X, DocumentNetwork):
+            _check_same_words(fitted, X)
+            X = X.counts
+        checked = validate_data(estimator, X, accept_sparse="csr", reset=False, ensure_all_finite=False)
+        counts = check_counts(as_count_matrix(checked), np.arange(checked.shape[0]), fitted.vocabulary)
+    empty = np.flatnonzero(np.diff(counts.indptr) == 0)
+    if len(empty):
+        warnings.warn(
+            f"{numbered(len(empty), 'document')} without a known word (the first is number {empty[0]}) "
+            "get the topics of the prior.",
+            NetworkWarning,
+            stacklevel=user_stacklevel(),
+        )
+    return counts
+
+
+def _are_texts(X: Any) -> bool:
+    """Tell whether X is a list, array or column of texts."""
+    if isinstance(X, str):
+        return True
+    if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__") or isinstance(X, DocumentNetwork):
+        return False
+    return len(X) > 0 and any(isinstance(x, str) for x in X)
+
+
+def _check_same_words(fitted: DocumentNetwork, new: DocumentNetwork) -> None:
+    if fitted.vocabulary is None or new.vocabulary is None or len(fitted.vocabulary) != len(new.vocabulary):
+        return
+    different = np.flatnonzero(fitted.vocabulary != new.vocabulary)
+    if len(different):
+        at = int(different[0])
+        raise DataError(
+            f"word {at} is {new.vocabulary[at]!r} in these documents and {fitted.vocabulary[at]!r} in those fitted; "
+            "count their words with the vocabulary of the network fitted (network.vectorize(texts))."
+        )
 
 
 def seed_sequence(random_state: int | np.random.RandomState | np.random.Generator | None) -> np.random.SeedSequence:

@@ -1,6 +1,6 @@
 """The errors and warnings a user can meet, in one place so that the command line can catch them."""
 
-__all__ = ["DataError", "LinktopicsError", "NetworkWarning"]
+__all__ = ["DataError", "LinktopicsError", "NetworkWarning", "SamplingError"]
 
 
 class LinktopicsError(Exception):
@@ -9,6 +9,10 @@ class LinktopicsError(Exception):
 
 class DataError(LinktopicsError, ValueError):
     """The documents, counts or links handed in cannot be used as they are."""
+
+
+class SamplingError(LinktopicsError, ArithmeticError):
+    """The chain cannot go on, because its numbers left the range that can be computed with."""
 
 
 class NetworkWarning(UserWarning):

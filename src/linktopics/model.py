@@ -26,8 +26,8 @@ __all__ = ["RelationalTopicModel"]
 MAX_TOKENS_OF_A_KIND = 2**24
 """float32 counts whole numbers up to here."""
 
-SMALLEST_PRIOR = 1e-9
-"""Smaller prior counts would vanish in float32 beside the counts they are added to."""
+PRIOR_RANGE = (1e-9, 1e9)
+"""Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
 
 PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-RTM": {"loss": "logistic", "weights": "diagonal", "sampler": "exact"},
@@ -73,7 +73,8 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     margin : float, default=1.0
         Margin of the hinge loss.
     negatives : float, default=0.01
-        Below 1, the fraction of the unlinked pairs that are sampled as non-links; from 1 on, non-links per link.
+        Below 1, the fraction of the unlinked pairs that are sampled as non-links; from 1 on, non-links per link. A
+        fraction that means over a million is replaced by 5 per link, with a warning.
     intercept : bool, default=False
         Adds a constant to the scores of diagonal weights. Full weights contain one.
     n_iter : int, default=300
@@ -145,8 +146,8 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "loss": [StrOptions({"logistic", "hinge"})],
         "weights": [StrOptions({"full", "diagonal"})],
         "sampler": [StrOptions({"exact", "cached"})],
-        "alpha": [Interval(Real, SMALLEST_PRIOR, None, closed="left")],
-        "beta": [Interval(Real, SMALLEST_PRIOR, None, closed="left")],
+        "alpha": [Interval(Real, *PRIOR_RANGE, closed="both")],
+        "beta": [Interval(Real, *PRIOR_RANGE, closed="both")],
         "weight_variance": [Interval(Real, 0, None, closed="neither")],
         "link_cost": [Interval(Real, 0, None, closed="neither"), None],
         "nonlink_cost": [Interval(Real, 0, None, closed="neither")],
@@ -297,10 +298,14 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         )
 
     def _check_sizes(self, network: DocumentNetwork) -> None:
-        for counts, what in ((network.counts.sum(0), "word"), (network.lengths, "document")):
+        words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
+        for counts, what, names in (
+            (network.counts.sum(0), "word", words),
+            (network.lengths, "document", network.ids),
+        ):
             if counts.max() >= MAX_TOKENS_OF_A_KIND:
                 raise DataError(
-                    f"{what} {int(np.argmax(counts))} has {int(counts.max()):,} tokens; at most "
+                    f"{what} {names.tolist()[int(np.argmax(counts))]!r} has {int(counts.max()):,} tokens; at most "
                     f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Leave out very frequent words or split documents."
                 )
 
@@ -366,7 +371,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         (1, 2)
         """
         check_is_fitted(self)
-        counts = resolve_counts(self, X, self.network_.vectorizer)
+        counts = resolve_counts(self, X)
         predictor = self._predictor
         shares = np.mean([predictor.infer(sample, counts) for sample in predictor.described], axis=0, dtype=float)
         return self._smooth(shares, counts.sum(1))
@@ -399,7 +404,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         (1, 4)
         """
         check_is_fitted(self)
-        counts = resolve_counts(self, documents, self.network_.vectorizer)
+        counts = resolve_counts(self, documents)
         return self._predictor.predict(counts, candidates, direction)
 
     def suggest_links(
@@ -434,7 +439,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ['document', 'id', 'title', 'probability', 'lower', 'upper', 'why']
         """
         check_is_fitted(self)
-        counts = resolve_counts(self, documents, self.network_.vectorizer)
+        counts = resolve_counts(self, documents)
         return self._predictor.suggest(counts, top, direction, interval)
 
     def explain_link(self, source: Any, target: Any) -> pd.DataFrame:

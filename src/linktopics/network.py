@@ -228,7 +228,9 @@ class DocumentNetwork:
         for name in ("titles", "labels", "texts"):
             column = getattr(self, name)
             setattr(part, name, None if column is None else column[chosen])
-        part.report, part._positions = NetworkReport(), None
+        empty = np.flatnonzero(part.lengths == 0)
+        part.report = NetworkReport(n_empty_documents=len(empty), empty_documents=tuple(part.ids[empty[:3]].tolist()))
+        part._positions = None
         return part
 
     def to_undirected(self) -> DocumentNetwork:

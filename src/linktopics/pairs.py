@@ -106,14 +106,15 @@ def _n_negatives(negatives: float, n_unobserved: int, n_links: int) -> int:
     wanted = round(negatives * n_unobserved)
     if wanted <= MAX_NEGATIVES:
         return wanted
+    instead = min(NEGATIVES_PER_LINK * n_links, wanted)
     warnings.warn(
-        f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} training pairs, over the "
-        f"limit of {MAX_NEGATIVES:,}; {NEGATIVES_PER_LINK} non-links per link are drawn instead. "
-        f"Pass negatives={NEGATIVES_PER_LINK} (a number per link) to choose this yourself.",
+        f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} non-links, over the limit of "
+        f"{MAX_NEGATIVES:,} for a fraction; {NEGATIVES_PER_LINK} per link, {instead:,}, are drawn instead. Pass "
+        f"negatives={NEGATIVES_PER_LINK}, or another number per link, to choose this yourself.",
         NetworkWarning,
         stacklevel=user_stacklevel(),
     )
-    return min(NEGATIVES_PER_LINK * n_links, n_unobserved)
+    return instead
 
 
 def _sample_distinct(population: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ class PosteriorSample:
     word_topic : ndarray of float32, shape (n_words, padded K)
         Probability of words in topics; columns sum to 1, and the padding is zero.
     doc_topic : ndarray of float32, shape (n_documents, K)
-        Shares of topics among the tokens of documents (zbar); empty documents have zeros.
+        Shares of topics among the tokens of documents (zbar); a document without words has those of the prior.
     weights : ndarray of float64, shape (K, K)
         The weight matrix U.
     intercept : float
@@ -53,8 +53,9 @@ def take_sample(chain: int, corpus: Corpus, settings: Settings, state: State) ->
     mass = state.topic_total[:K] + settings.beta * corpus.n_words
     word_topic = np.zeros_like(state.word_topic)
     word_topic[:, :K] = (state.word_topic[:, :K] + settings.beta) / mass
-    lengths = np.maximum(np.diff(corpus.start), 1)
-    doc_topic = (state.doc_topic[:, :K] / lengths[:, None]).astype(np.float32)
+    lengths = np.diff(corpus.start)
+    doc_topic = (state.doc_topic[:, :K] / np.maximum(lengths, 1)[:, None]).astype(np.float32)
+    doc_topic[lengths == 0] = 1.0 / K
     return PosteriorSample(chain, state.log_joint, word_topic, doc_topic, state.weights.copy(), state.intercept)
 
 

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from linktopics.errors import DataError
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.sweep import infer
 from linktopics.network import DocumentNetwork
@@ -48,7 +49,10 @@ class Predictor:
         return [sample for sample in self.samples if sample.chain == self.best_chain]
 
     def infer(self, sample: PosteriorSample, counts: csr_array) -> NDArray[np.float32]:
-        """Return shares of topics among the tokens of new documents, given a sample's topics."""
+        """Return shares of topics among the tokens of new documents, given a sample's topics.
+
+        A document without words has the shares of the prior.
+        """
         K, width = self.settings.n_topics, padded(self.settings.n_topics)
         alpha = np.zeros((1, width), np.float32)
         alpha[0, :K] = self.settings.alpha / K
@@ -67,6 +71,7 @@ class Predictor:
 
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(run, bounds[:-1].tolist(), bounds[1:].tolist()))
+        shares[np.diff(start) == 0, :K] = 1.0 / K
         return shares[:, :K]
 
     def predict(self, counts: csr_array, candidates: Any, direction: str) -> NDArray[np.float64]:
@@ -75,6 +80,10 @@ class Predictor:
 
     def suggest(self, counts: csr_array, top: int, direction: str, interval: float) -> pd.DataFrame:
         """Return the best candidates with an interval and a reason."""
+        if not (isinstance(top, (int, np.integer)) and top >= 1):
+            raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
+        if not 0 < interval < 1:
+            raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
         shares = self._shares(counts)
         everyone = np.arange(self.network.n_documents)
         tail = (1.0 - interval) / 2.0
@@ -120,11 +129,15 @@ class Predictor:
         ]
 
     def _indices(self, candidates: Any) -> NDArray[np.int64]:
+        if isinstance(candidates, str):
+            raise DataError(f"candidates is the single string {candidates!r}; pass a list of ids.")
         if candidates is None:
             return np.arange(self.network.n_documents)
         return np.array([self.network.index_of(candidate) for candidate in candidates], dtype=np.int64)
 
     def _shares(self, counts: csr_array) -> list[NDArray[np.float32]]:
+        if self.network.n_links == 0:
+            raise DataError("the model was fitted without links, so it cannot tell which are likely.")
         return [self.infer(sample, counts) for sample in self.samples]
 
     def _mean(

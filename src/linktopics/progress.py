@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from types import TracebackType
 from typing import Any
 
@@ -34,13 +33,18 @@ class ProgressBar:
         self._bar: Any = None
 
     def __enter__(self) -> ProgressBar:
-        self._since = time.monotonic()
-        self._appear()
+        if self.show:
+            self._timer = threading.Timer(self.delay, self._appear)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self.show:
+            self._timer.cancel()
+            self._timer.join()
         if self._bar is not None:
             self._bar.stop()
 
@@ -48,18 +52,15 @@ class ProgressBar:
         """Count one step as done and show the log joint it reached."""
         with self._lock:
             self.done += 1
-            self._appear()
             if self._bar is not None:
                 text = f"log joint {log_joint:,.0f}"
                 self._bar.update(self._task, completed=self.done, description="sampling", log_joint=text)
 
     def _appear(self) -> None:
-        if self._bar is not None or not self.show or time.monotonic() - self._since < self.delay:
-            return
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        self._bar = Progress(
+        bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -67,7 +68,8 @@ class ProgressBar:
             TimeRemainingColumn(elapsed_when_finished=True),
             console=Console(stderr=True),
         )
-        self._bar.start()
-        # Nothing is done yet only while the kernels are being compiled or read from the cache.
-        description = "sampling" if self.done else "compiling (first run only)"
-        self._task = self._bar.add_task(description, total=self.total, log_joint="")
+        with self._lock:
+            description = "sampling" if self.done else "starting (the first run compiles)"
+            self._task = bar.add_task(description, total=self.total, completed=self.done, log_joint="")
+            bar.start()
+            self._bar = bar

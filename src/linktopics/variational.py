@@ -43,6 +43,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics._inputs import resolve_counts, resolve_network, seed_sequence
+from linktopics.errors import DataError
 from linktopics.pairs import TrainingPairs, sample_pairs
 
 __all__ = ["VariationalRTM"]
@@ -312,6 +313,8 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         network = resolve_network(self, X, links, directed=False)
         rng = np.random.default_rng(seed_sequence(self.random_state))
         pairs = sample_pairs(network.links, network.n_documents, False, self.negatives or 0.0, rng)
+        if self.negatives and self.n_pseudo:
+            raise ValueError("give either negatives (sampled non-links) or n_pseudo (pseudo-observations), not both.")
         n_pseudo = 0.0 if self.negatives else len(pairs) if self.n_pseudo is None else self.n_pseudo
         counts = csr_array(network.counts, dtype=np.float64)
         field = MeanField(counts, pairs, self._first_topics(counts, rng), self.alpha / self.n_topics, self.beta)
@@ -338,7 +341,8 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.link_weights_, self.intercept_ = np.diag(weights[:-1]), float(weights[-1])
         self.bound_, self.n_iter_, self.network_report_ = np.array(bounds), len(bounds), network.report
         self.timings_ = dict(zip(("topics", "weights"), clock.tolist(), strict=True))
-        self._phibar, self._vectorizer, self._n_features_out = field.phibar, network.vectorizer, self.n_topics
+        self._phibar, self.network_, self._n_features_out = field.phibar, network, self.n_topics
+        self._alpha = self.alpha / self.n_topics
         return self
 
     def _first_topics(self, counts: csr_array, rng: np.random.Generator) -> Array:
@@ -351,12 +355,12 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _infer(self, X: Any) -> tuple[Array, Array]:
         """Return expected tokens per topic and lengths of new documents; each document stops on its own."""
         check_is_fitted(self)
-        counts = csr_array(resolve_counts(self, X, self._vectorizer), dtype=np.float64)
+        counts = csr_array(resolve_counts(self, X), dtype=np.float64)
         topics, lengths = np.ascontiguousarray(self.topic_word_.T), np.asarray(counts.sum(axis=1))[:, None]
-        expected = np.repeat(lengths / self.n_topics, self.n_topics, axis=1)
-        for active in split(np.arange(len(lengths)), np.diff(counts.indptr), self.n_topics):
+        expected = np.repeat(lengths / self._n_features_out, self._n_features_out, axis=1)
+        for active in split(np.arange(len(lengths)), np.diff(counts.indptr), self._n_features_out):
             for _ in range(self.max_doc_iter):
-                fields = centre(digamma(self.alpha / self.n_topics + expected[active]))
+                fields = centre(digamma(self._alpha + expected[active]))
                 before, expected[active] = expected[active], word_pass(counts[active], topics, fields)[0]
                 moved = np.abs(expected[active] - before).sum(axis=1) > DOCUMENT_TOL * lengths[active, 0]
                 active = active[moved]
@@ -378,7 +382,7 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Rows sum to 1.
         """
         expected, lengths = self._infer(X)
-        return (self.alpha / self.n_topics + expected) / (self.alpha + lengths)
+        return (self._alpha + expected) / (self._alpha * self._n_features_out + lengths)
 
     def predict_links(self, documents: Any) -> Array:
         """Return link probabilities between new documents, known by their words, and all training documents.
@@ -394,5 +398,7 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Probabilities; their level depends on how many non-links, sampled or pseudo, the model saw.
         """
         expected, lengths = self._infer(documents)
+        if self.network_.n_links == 0:
+            raise DataError("the model was fitted without links, so it cannot tell which are likely.")
         score = (expected / np.maximum(lengths, 1) * np.diag(self.link_weights_)) @ self._phibar.T
         return expit(score + self.intercept_)

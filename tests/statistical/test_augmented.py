@@ -62,6 +62,23 @@ def _log_cosh(x):
     return np.logaddexp(x, -x) - np.log(2)
 
 
+@pytest.mark.parametrize("score", [19.5, 20.5, -30.0, 80.0, 400.0])
+@pytest.mark.parametrize("cost", [0.5, 1.0, 16.0, 20.5, 36.0, 100.0])
+def test_polya_gamma_at_large_scores(cost, score):
+    """Mean, variance and Laplace transform where other methods are needed; variance of the variance by kurtosis."""
+    n = 100_000
+    x = loss_of("logistic", np.full(n, True), cost).draw(np.full(n, score), np.random.default_rng([52, int(cost)]))
+    mean = cost / (2 * abs(score)) * np.tanh(abs(score) / 2)
+    variance = cost / (2 * abs(score) ** 3)  # but for terms of order exp(-score)
+    assert 2 * stats.norm.sf(abs(x.mean() - mean) / np.sqrt(variance / n)) > FALSE_ALARM
+    squares = (x - mean) ** 2
+    assert 2 * stats.norm.sf(abs(squares.mean() - variance) / (squares.std() / np.sqrt(n))) > FALSE_ALARM
+    for t in (0.5 / mean, 3 / mean):
+        values = np.exp(-t * x)
+        gap = values.mean() - polya_gamma_laplace(cost, score, t)
+        assert 2 * stats.norm.sf(abs(gap) / (values.std() / np.sqrt(n))) > FALSE_ALARM
+
+
 @pytest.mark.parametrize("is_link", [True, False])
 @pytest.mark.parametrize("score", [0.0, 0.5, 3.0, -8.0])
 @pytest.mark.parametrize("cost", COSTS)

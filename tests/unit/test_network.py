@@ -328,7 +328,7 @@ def test_strict_makes_each_an_error(counts, links, message):
 
 
 def test_hints_for_links_that_name_no_document():
-    with pytest.warns(NetworkWarning, match=r"links name documents like 0, ids are like 'a'.*link_ends=\"indices\""):
+    with pytest.warns(NetworkWarning, match=r"links name documents like 0, ids are like 'a'.*link_ends='indices'"):
         DocumentNetwork(COUNTS, LINKS, ids=list("abcd"))
     with pytest.warns(NetworkWarning, match="links name documents like '7', ids are like 7"):
         DocumentNetwork(COUNTS, [("7", "8")], ids=[7, 8, 9, 10])

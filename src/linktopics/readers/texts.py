@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +34,20 @@ def read_texts(
     listed = check_texts(texts, names)
     if not listed:
         raise DataError("texts is empty; a network needs at least one document.")
-    vectorizer = default_vectorizer() if vectorizer is None else vectorizer
+    vectorizer = default_vectorizer() if vectorizer is None else _own(vectorizer)
     try:
         counts = vectorizer.fit_transform(listed)
     except ValueError as error:
         raise DataError(f"the vectorizer cannot count the words of these texts: {error}.") from None
     vocabulary = as_list(vectorizer.get_feature_names_out())
     return {"counts": counts, "ids": names, "vocabulary": vocabulary, "texts": listed, "vectorizer": vectorizer}
+
+
+def _own(vectorizer: Any) -> Any:
+    """Copy a user's vectorizer, so that fitting it again elsewhere does not change this network."""
+    needed = ("fit_transform", "transform", "get_feature_names_out")
+    if isinstance(vectorizer, type) or not all(hasattr(vectorizer, name) for name in needed):
+        raise DataError(
+            f"vectorizer is {vectorizer!r}; pass an object with {', '.join(needed)}, such as CountVectorizer()."
+        )
+    return copy.deepcopy(vectorizer)

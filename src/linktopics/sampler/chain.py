@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from linktopics.errors import SamplingError
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.sweep import pair_scores, project, sweep
@@ -110,6 +111,11 @@ class Sampler:
             self._charge("topics", clock)
         state.iteration += 1
         state.log_joint = self.log_joint(scores)
+        if not np.isfinite(state.log_joint):
+            raise SamplingError(
+                f"the log joint is {state.log_joint} after iteration {state.iteration}: scores or weights left the "
+                "range that can be computed with. Costs, the weight variance or the margin are extreme; take smaller."
+            )
 
     def draw_weights(self, linear: NDArray[np.float64], quadratic: NDArray[np.float64]) -> None:
         """Redraw weights and intercept given topics and augmented variables."""

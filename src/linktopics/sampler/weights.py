@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from linktopics.errors import SamplingError
 from linktopics.kernels import weights as kernels
 from linktopics.sampler.corpus import Corpus
 
@@ -282,4 +283,7 @@ def _conjugate_gradients(
         z = precondition(residual)
         error, last = float((measure * residual * z).sum()), error
         direction = z + (error / last) * direction
-    raise ArithmeticError(f"conjugate gradients did not converge in {CG_MAX_ITERATIONS} iterations")
+    raise SamplingError(
+        f"the weights could not be drawn: conjugate gradients left an error after {CG_MAX_ITERATIONS} iterations. "
+        "Costs or the weight variance are extreme; take smaller ones."
+    )

@@ -1,0 +1,146 @@
+"""What fit, transform and the predictions accept, and what they say of the rest."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+
+from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel, SamplingError
+from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+
+TEXTS = {f"cat{n}": "cats purr kittens" for n in range(6)} | {f"star{n}": "stars shine planets" for n in range(6)}
+LINKS = [(f"{kind}{n}", f"{kind}{(n + 1) % 6}") for kind in ("cat", "star") for n in range(6)]
+
+
+def small_model(**parameters):
+    return RelationalTopicModel(2, alpha=1.0, negatives=3, n_iter=60, random_state=0, **parameters)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return small_model().fit(DocumentNetwork.from_texts(TEXTS, LINKS))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        "cats purr",
+        ["cats purr"],
+        ("cats purr",),
+        np.array(["cats purr"]),
+        np.array(["cats purr"], dtype=object),
+        pd.Series(["cats purr"]),
+    ],
+    ids=["text", "list", "tuple", "array", "objects", "series"],
+)
+def test_texts_of_every_kind(model, texts):
+    np.testing.assert_array_equal(model.transform(texts), model.transform(["cats purr"]))
+
+
+def test_texts_with_something_else_among_them(model):
+    with pytest.raises(DataError, match="None"):
+        model.transform(["cats", None])
+
+
+def test_texts_without_a_vectorizer():
+    model = small_model().fit(np.array([[2, 0], [1, 0], [0, 2], [0, 1]]), links=[(0, 1), (2, 3)])
+    with pytest.raises(DataError, match="no vectorizer"):
+        model.transform(["cats"])
+
+
+def test_fit_on_texts():
+    with pytest.raises(DataError, match="from_texts"):
+        small_model().fit(["cats purr", "stars shine"])
+
+
+def test_a_text_with_no_known_word(model):
+    with pytest.warns(NetworkWarning, match="1 document without a known word"):
+        suggestions = model.suggest_links("zebra")
+    assert suggestions.probability.max() < 0.9
+
+
+def test_documents_without_words_are_not_suggested():
+    texts = {**TEXTS, "empty": ""}
+    with pytest.warns(NetworkWarning, match="without words"):
+        network = DocumentNetwork.from_texts(texts, LINKS)
+    model = small_model().fit(network)
+    suggestions = model.suggest_links("cats purr", top=len(texts))
+    assert list(suggestions.id).index("empty") >= 6
+
+
+def test_the_vectorizer_of_a_network_is_its_own():
+    vectorizer = CountVectorizer()
+    network = DocumentNetwork.from_texts(TEXTS, LINKS, vectorizer=vectorizer)
+    before = network.vectorize(["stars purr"]).toarray()
+    DocumentNetwork.from_texts(["other words", "altogether"], [(0, 1)], vectorizer=vectorizer)
+    np.testing.assert_array_equal(network.vectorize(["stars purr"]).toarray(), before)
+
+
+@pytest.mark.parametrize("vectorizer", [CountVectorizer, 3])
+def test_what_is_no_vectorizer(vectorizer):
+    with pytest.raises(DataError, match="fit_transform"):
+        DocumentNetwork.from_texts(TEXTS, LINKS, vectorizer=vectorizer)
+
+
+def test_another_vocabulary(model):
+    words = [f"w{n}" for n in range(model.n_features_in_)]
+    other = DocumentNetwork(np.ones((2, len(words))), vocabulary=words)
+    with pytest.raises(DataError, match="word 0 is 'w0'"):
+        model.transform(other)
+
+
+def test_words_of_a_frame_are_known():
+    frame = pd.DataFrame([[2, 0], [1, 0], [0, 2], [0, 1]], columns=["cats", "stars"])
+    model = small_model().fit(frame, links=[(0, 1), (2, 3)])
+    assert set(model.topics(n_words=1).words) <= {"cats", "stars"}
+    model.fit(DocumentNetwork.from_texts(TEXTS, LINKS))
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_counts_that_are_not_finite_are_located(value):
+    with pytest.raises(DataError, match=r"row 1.*column 1.*not finite"):
+        small_model().fit(np.array([[2, 0], [1, value], [0, 2]]))
+
+
+def test_links_both_ways_are_merged_without_direction():
+    counts = np.array([[2, 0], [1, 0], [0, 2], [0, 1]])
+    model = small_model(directed=False).fit(counts, links=[(0, 1), (1, 0), (2, 3)])
+    assert model.network_.n_links == 2
+
+
+def test_the_report_of_a_part():
+    with pytest.warns(NetworkWarning):
+        network = DocumentNetwork([[1, 2], [0, 0], [3, 1]], [(0, 1), (2, 2)])
+    assert network.subset([0, 1]).report.n_empty_documents == 1
+    assert network.subset([0, 1]).report.n_self_links == 0
+    assert network.subset([0, 2]).report.clean
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [({"top": 0}, "top"), ({"top": 2.5}, "top"), ({"interval": 2}, "interval"), ({"direction": "up"}, "direction")],
+)
+def test_wrong_arguments_of_suggest_links(model, arguments, said):
+    with pytest.raises(ValueError, match=said):
+        model.suggest_links("cats", **arguments)
+
+
+def test_candidates(model):
+    assert model.predict_links("cats", candidates=["cat0", "star0"]).shape == (1, 2)
+    with pytest.raises(DataError, match="single string"):
+        model.predict_links("cats", candidates="cat0")
+
+
+def test_numbers_out_of_range_stop_the_chain():
+    network = DocumentNetwork.from_texts(TEXTS, LINKS)
+    from linktopics.pairs import sample_pairs
+
+    pairs = sample_pairs(network.links, len(network), True, 2, np.random.default_rng(0))
+    corpus = Corpus.build(network.counts, pairs, symmetric=False)
+    sampler = Sampler(corpus, Settings(2), initial_state(corpus, 2, np.random.SeedSequence(0)))
+    sampler.loss.cost[:] = np.inf
+    sampler.loss.draw = lambda scores, rng: np.ones(len(scores))
+    sampler.draw_weights = lambda linear, quadratic: None
+    with pytest.raises(SamplingError, match="log joint"):
+        sampler.step()
