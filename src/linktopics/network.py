@@ -204,6 +204,12 @@ class DocumentNetwork:
         ----------
         documents : sequence of int or bool mask
             Document indices, in the order wanted, or one boolean for each document.
+
+        Examples
+        --------
+        >>> network = DocumentNetwork([[2, 1], [0, 3], [1, 0]], [(0, 1), (1, 2)])
+        >>> network.subset([1, 2])
+        DocumentNetwork(2 documents, 2 words, 4 tokens, 1 directed link)
         """
         chosen = np.asarray(documents)
         if chosen.dtype == bool:
@@ -234,7 +240,13 @@ class DocumentNetwork:
         return part
 
     def to_undirected(self) -> DocumentNetwork:
-        """Give the same network with directions forgotten: a -> b and b -> a become one link."""
+        """Give the same network with directions forgotten: a -> b and b -> a become one link.
+
+        Examples
+        --------
+        >>> DocumentNetwork([[2, 1], [0, 3]], [(0, 1), (1, 0)]).to_undirected().links
+        array([[0, 1]])
+        """
         return self._with_links(self.links, directed=False)
 
     def _with_links(self, links: np.ndarray, *, directed: bool) -> DocumentNetwork:
@@ -265,7 +277,13 @@ class DocumentNetwork:
         return check_counts(matrix, np.arange(len(listed)), self.vocabulary)
 
     def fingerprint(self) -> str:
-        """Give a SHA-256 of counts, links and directedness: equal for equal networks, on every machine."""
+        """Give a SHA-256 of counts, links and directedness: equal for equal networks, on every machine.
+
+        Examples
+        --------
+        >>> DocumentNetwork([[2, 1], [0, 3]], [(0, 1)]).fingerprint()[:8]
+        '9b13a439'
+        """
         digest = hashlib.sha256(repr((self.counts.shape, self.directed)).encode())
         for array in (self.counts.indptr, self.counts.indices, self.counts.data, self.links):
             digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
@@ -406,7 +424,7 @@ class DocumentNetwork:
     def from_linqs(
         cls, path: str | os.PathLike[str], *, directed: bool = True, strict: bool = False
     ) -> DocumentNetwork:
-        """Read a data set of the LINQS group (Cora, Citeseer, WebKB): `.content` and `.cites` files, also gzipped.
+        r"""Read a data set of the LINQS group (Cora, Citeseer, WebKB): `.content` and `.cites` files, also gzipped.
 
         Parameters
         ----------
@@ -415,6 +433,15 @@ class DocumentNetwork:
             ``cited citing`` is a link from the citing document to the cited one. Words are named w0, w1, ...
         directed, strict
             As in `DocumentNetwork`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "toy.content").write_text("p1\t1\t0\tfruit\np2\t1\t1\tfruit\n")
+        >>> _ = (folder / "toy.cites").write_text("p1\tp2\n")
+        >>> DocumentNetwork.from_linqs(folder)
+        DocumentNetwork(2 documents, 2 words, 3 tokens, 1 directed link)
         """
         from linktopics.readers.linqs import read_linqs
 
@@ -433,7 +460,7 @@ class DocumentNetwork:
         directed: bool = True,
         strict: bool = False,
     ) -> DocumentNetwork:
-        """Read LDA-C word counts with a file of links; all files may be gzipped.
+        r"""Read LDA-C word counts with a file of links; all files may be gzipped.
 
         Parameters
         ----------
@@ -452,6 +479,16 @@ class DocumentNetwork:
             Read lines of links as ``target source``.
         directed, strict
             As in `DocumentNetwork`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "documents.txt").write_text("0:2 1:1\n1:3\n")
+        >>> _ = (folder / "vocab.txt").write_text("apple\nplum\n")
+        >>> _ = (folder / "links.txt").write_text("0 1\n")
+        >>> DocumentNetwork.from_ldac(folder)
+        DocumentNetwork(2 documents, 2 words, 6 tokens, 1 directed link)
         """
         from linktopics.readers.ldac import read_ldac
 
@@ -468,7 +505,7 @@ class DocumentNetwork:
         vectorizer: Any = None,
         strict: bool = False,
     ) -> DocumentNetwork:
-        """Read documents from JSON lines and links from CSV; both may be gzipped.
+        r"""Read documents from JSON lines and links from CSV; both may be gzipped.
 
         Parameters
         ----------
@@ -479,6 +516,16 @@ class DocumentNetwork:
             A CSV file whose header names the columns `source` and `target`; others are not read.
         directed, vectorizer, strict
             As in `from_texts`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> lines = '{"id": "a", "text": "red apple"}\n{"id": "b", "text": "green apple"}\n'
+        >>> _ = (folder / "documents.jsonl").write_text(lines)
+        >>> _ = (folder / "links.csv").write_text("source,target\na,b\n")
+        >>> DocumentNetwork.from_jsonl(folder)
+        DocumentNetwork(2 documents, 3 words, 4 tokens, 1 directed link)
         """
         from linktopics.readers.jsonl import read_jsonl
 
