@@ -6,6 +6,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel, SamplingError
+from linktopics.pairs import sample_pairs
 from linktopics.sampler import Corpus, Sampler, Settings, initial_state
 
 TEXTS = {f"cat{n}": "cats purr kittens" for n in range(6)} | {f"star{n}": "stars shine planets" for n in range(6)}
@@ -59,13 +60,19 @@ def test_a_text_with_no_known_word(model):
     assert suggestions.probability.max() < 0.9
 
 
-def test_documents_without_words_are_not_suggested():
+def test_documents_without_words_have_the_topics_of_the_prior():
+    """Scores of zero would put them before all documents of other topics: a probability of 1/2 that means nothing."""
     texts = {**TEXTS, "empty": ""}
     with pytest.warns(NetworkWarning, match="without words"):
         network = DocumentNetwork.from_texts(texts, LINKS)
-    model = small_model().fit(network)
-    suggestions = model.suggest_links("cats purr", top=len(texts))
-    assert list(suggestions.id).index("empty") >= 6
+    model = small_model(n_samples=1).fit(network)
+    sample, at = model.samples_[0], network.index_of("empty")
+    np.testing.assert_allclose(sample.doc_topic[at], 0.5)
+    scores = np.array([[1.0, 0.0], [0.0, 1.0]]) @ sample.weights @ [0.5, 0.5]  # of documents of one topic alone
+    probability = model.predict_links("cats purr kittens", candidates=["empty"], direction="out")[0, 0]
+    assert probability != 0.5
+    low, high = np.sort(1 / (1 + np.exp(-scores)))
+    assert low - 1e-6 <= probability <= high + 1e-6
 
 
 def test_the_vectorizer_of_a_network_is_its_own():
@@ -134,8 +141,6 @@ def test_candidates(model):
 
 def test_numbers_out_of_range_stop_the_chain():
     network = DocumentNetwork.from_texts(TEXTS, LINKS)
-    from linktopics.pairs import sample_pairs
-
     pairs = sample_pairs(network.links, len(network), True, 2, np.random.default_rng(0))
     corpus = Corpus.build(network.counts, pairs, symmetric=False)
     sampler = Sampler(corpus, Settings(2), initial_state(corpus, 2, np.random.SeedSequence(0)))

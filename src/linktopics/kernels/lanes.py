@@ -93,7 +93,7 @@ def _call(builder: Any, name: str, result: Any, *args: Any) -> Any:
 
 
 def _address(builder: Any, rows: Any, i: Any, k: Any) -> Any:
-    # An array is (meminfo, parent, n_items, item_size, data, shape, strides); its rows are ONE row apart.
+    # An array is (meminfo, parent, n_items, item_size, data, shape, strides); its rows are one row apart.
     row_length = builder.extract_value(rows, [5, 1])
     offset = builder.add(builder.mul(i, row_length), k)
     return builder.bitcast(builder.gep(builder.extract_value(rows, 4), [offset]), _VECTOR.as_pointer())

@@ -115,7 +115,7 @@ _V, _SHIFTED, _E, _BASE, _Q, _P, _SHARE = range(7)
 
 @kernel
 def _gather(topics, rows, j, linear, quadratic, inv_n, pulled, m, work):  # type: ignore[no-untyped-def]
-    """Add ONE pair, whose vector a_e is rows[j], to the document's sums; return its curvature."""
+    """Add one pair, whose vector a_e is rows[j], to the document's sums; return its curvature."""
     score = splat(ZERO)
     for k in range(0, len(topics), LANES):
         score = score + load(rows, j, k) * load(work, _SHARE, k)
