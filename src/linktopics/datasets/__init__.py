@@ -1,5 +1,34 @@
-"""Networks to try the models on: Python's own standard library, on every machine that has Python."""
+"""Networks to try the models on: Python's own standard library, published ones, simulated ones and your own.
 
-from linktopics.datasets.stdlib import load_stdlib
+Names are imported on first use, so that ``import linktopics.datasets`` is quick.
+"""
 
-__all__ = ["load_stdlib"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linktopics.datasets.linqs import load_citeseer, load_cora, load_webkb
+    from linktopics.datasets.opening import open_network
+    from linktopics.datasets.stdlib import load_stdlib
+    from linktopics.datasets.synthetic import make_network
+
+__all__ = ["load_citeseer", "load_cora", "load_stdlib", "load_webkb", "make_network", "open_network"]
+
+_HOME = {
+    "load_citeseer": "linqs",
+    "load_cora": "linqs",
+    "load_stdlib": "stdlib",
+    "load_webkb": "linqs",
+    "make_network": "synthetic",
+    "open_network": "opening",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"linktopics.datasets.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'linktopics.datasets' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -20,7 +20,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """Read a UTF-8 file, gzipped or not, as a list of lines without their ends; a byte order mark is left out."""
     path = Path(path)
-    data = _read_bytes(path)
+    data = read_bytes(path)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -43,7 +43,7 @@ def find_file(folder: Path, names: Iterable[str]) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:

@@ -1,0 +1,177 @@
+"""Published archives, fetched once: wanted files only, checked, and put into the cache whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import http.client
+import io
+import tarfile
+import tempfile
+import urllib.error
+import urllib.request
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from linktopics import __version__
+from linktopics.datasets._cache import cache_folder
+from linktopics.errors import DataError
+from linktopics.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["fetch"]
+
+TIMEOUT = 30.0
+"""Seconds without an answer after which a server is given up."""
+
+MAX_ARCHIVE = 16 << 20
+"""Bytes an archive may have; the published ones have less than one million."""
+
+MAX_CONTENT = 64 << 20
+"""Bytes an archive may have when unpacked; the largest published one has 25 million."""
+
+CHUNK = 1 << 16
+
+
+class DownloadBar(ProgressBar):
+    """Shows how much has been downloaded, after two seconds and only on a terminal; a total of 0 is not known."""
+
+    def add(self, n_bytes: int) -> None:
+        """Count so many bytes more as done."""
+        with self._lock:
+            self.done += n_bytes
+            if self._bar is not None:
+                self._bar.update(self._task, completed=self.done)
+
+    def _appear(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        bar = Progress(*columns, console=Console(stderr=True))
+        with self._lock:
+            self._task = bar.add_task("downloading", total=self.total or None, completed=self.done)
+            bar.start()
+            self._bar = bar
+
+
+def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
+    """
+    Download a gzipped tar archive and keep some of its files in the cache.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, and of the folder in the cache.
+    address : str
+        Where the archive is.
+    sums : mapping of str to str
+        The files wanted, by their names without folders, and the SHA-256 of each.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder that holds the files, exactly as published.
+
+    Raises
+    ------
+    DataError
+        If the archive cannot be had or is not the published one, or if there is nowhere to keep it. Nothing is left
+        behind then.
+    """
+    by_hand = (
+        f"to do without the download, get and unpack the archive by hand, put {', '.join(sums)} into a folder named "
+        f"{name!r} and set the environment variable LINKTOPICS_DATA to the folder that folder is in"
+    )
+    try:
+        cache = cache_folder()
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache, prefix=f".{name}.", suffix=".part") as temporary:
+            archive = Path(temporary) / "archive"
+            with archive.open("w+b") as file:
+                for chunk in _chunks(address, by_hand):
+                    file.write(chunk)
+                file.seek(0)
+                contents = _unpack(file, address, sums, by_hand)
+            ready = Path(temporary) / name
+            ready.mkdir()
+            for file_name, content in contents.items():
+                (ready / file_name).write_bytes(content)
+            _move(ready, cache / name)  # in one step: another process sees all files or none
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(
+            f"the data set {name!r} cannot be kept in the cache ({reason}); set the environment variable "
+            "LINKTOPICS_CACHE to a folder that can be written to."
+        ) from None
+    return cache / name
+
+
+def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
+    """Read what is at the address, piece by piece; any fault on the way is a DataError."""
+    try:
+        request = urllib.request.Request(address, headers={"User-Agent": f"linktopics/{__version__}"})
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+            stated = response.headers.get("Content-Length", "")
+            length = int(stated) if stated.isdecimal() else 0
+            bar = DownloadBar(length)
+            with bar:
+                while chunk := response.read(CHUNK):
+                    bar.add(len(chunk))
+                    if max(bar.done, length) > MAX_ARCHIVE:
+                        raise DataError(f"{address} is not the published archive: it is too large; {by_hand}.")
+                    yield chunk
+    except urllib.error.HTTPError as error:
+        error.close()
+        reason = f"the server answers {error.code} {error.reason}"
+    except urllib.error.URLError as error:
+        reason = str(error.reason)
+    except (OSError, http.client.HTTPException) as error:
+        reason = str(error) or type(error).__name__
+    else:
+        if bar.done >= length:
+            return
+        reason = f"the connection broke off after {bar.done:,} of {length:,} bytes"
+    raise DataError(f"{address} cannot be downloaded ({reason}); {by_hand}.")
+
+
+def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: str) -> dict[str, bytes]:
+    """Take the wanted files out of an archive; its own paths serve only to find them, never to write to."""
+    contents: dict[str, bytes] = {}
+    try:
+        with gzip.GzipFile(fileobj=archive) as stream:
+            # Unpacked up to a limit before anything in it is believed: no header can ask for more than that.
+            plain = stream.read(MAX_CONTENT + 1)
+        if len(plain) > MAX_CONTENT:
+            raise DataError(f"{address} is not the published archive: its content is too large; {by_hand}.")
+        with tarfile.open(fileobj=io.BytesIO(plain), mode="r:") as tar:
+            for member in tar:
+                file_name = member.name.rpartition("/")[2]
+                if file_name in sums and member.isreg() and member.size <= MAX_CONTENT:
+                    file = tar.extractfile(member)
+                    contents[file_name] = file.read() if file else b""
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, RecursionError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"the archive from {address} is damaged ({error}); try again, or {by_hand}.") from None
+    for file_name, expected in sums.items():
+        if file_name not in contents:
+            raise DataError(f"the archive from {address} holds no file {file_name}; {by_hand}.")
+        if hashlib.sha256(contents[file_name]).hexdigest() != expected:
+            raise DataError(
+                f"{file_name} in the archive from {address} is not the published file (its SHA-256 differs); "
+                f"try again, or {by_hand}."
+            )
+    return contents
+
+
+def _move(folder: Path, place: Path) -> None:
+    """Move a folder to its place; if another process has put one there meanwhile, that one stays."""
+    try:
+        folder.rename(place)
+    except OSError:
+        if not place.is_dir():
+            raise
