@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linktopics import datasets
-    from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError
+    from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, UnseenWordsWarning
     from linktopics.model import RelationalTopicModel
     from linktopics.network import DocumentNetwork
     from linktopics.variational import VariationalRTM
@@ -22,6 +22,7 @@ __all__ = [
     "NetworkWarning",
     "RelationalTopicModel",
     "SamplingError",
+    "UnseenWordsWarning",
     "VariationalRTM",
     "datasets",
 ]
@@ -33,6 +34,7 @@ _HOME = {
     "NetworkWarning": "errors",
     "RelationalTopicModel": "model",
     "SamplingError": "errors",
+    "UnseenWordsWarning": "errors",
     "VariationalRTM": "variational",
 }
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from linktopics._checks import as_count_matrix, check_counts, user_stacklevel
 from linktopics._report import numbered
-from linktopics.errors import DataError, NetworkWarning
+from linktopics.errors import DataError, NetworkWarning, UnseenWordsWarning
 from linktopics.network import DocumentNetwork
 
-__all__ = ["resolve_counts", "resolve_network", "seed_sequence"]
+__all__ = [
+    "as_many",
+    "check_direction",
+    "resolve_candidates",
+    "resolve_counts",
+    "resolve_links",
+    "resolve_network",
+    "seed_sequence",
+]
 
 
 def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | None) -> DocumentNetwork:
@@ -57,13 +68,15 @@ def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | N
 def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
     """Return the checked counts of new documents: a matrix, a network, a text or several texts.
 
-    Documents without a known word are named in a warning; they get the topics of the prior.
+    A warning counts the words of texts that are not in the vocabulary, another the documents without a known word.
+    These get the topics of the prior.
     """
     fitted: DocumentNetwork = estimator.network_
     if isinstance(X, str):
         X = [X]
     if _are_texts(X):
         counts = fitted.vectorize(X)
+        _report_unseen(fitted, X, int(counts.sum()))
     else:
         if isinstance(X, DocumentNetwork):
             _check_same_words(fitted, X)
@@ -79,6 +92,78 @@ def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
             stacklevel=user_stacklevel(),
         )
     return counts
+
+
+def _report_unseen(fitted: DocumentNetwork, texts: Any, n_known: int) -> None:
+    """Warn of words that are left out, with their number and the most frequent ones."""
+    unseen = sum(fitted.unseen_words(texts) or [], Counter[str]())
+    n_unseen = unseen.total()
+    if n_unseen:
+        examples = ", ".join(repr(word) for word, _ in unseen.most_common(3))
+        warnings.warn(
+            f"{n_unseen:,} of {n_unseen + n_known:,} words ({n_unseen / (n_unseen + n_known):.0%}) are not in the "
+            f"vocabulary and were left out{', as' if len(unseen) > 3 else ':'} {examples}.",
+            UnseenWordsWarning,
+            stacklevel=user_stacklevel(),
+        )
+
+
+def resolve_candidates(fitted: DocumentNetwork, candidates: Any) -> NDArray[np.int64]:
+    """Return the indices of the training documents with these ids; None is all of them."""
+    if isinstance(candidates, str):
+        raise DataError(f"candidates is the single string {candidates!r}; pass a list of ids.")
+    if candidates is None:
+        return np.arange(fitted.n_documents)
+    return np.array([fitted.index_of(candidate) for candidate in candidates], dtype=np.int64)
+
+
+def check_direction(direction: str) -> None:
+    """Raise if `direction` is not one of the three."""
+    if direction not in ("both", "out", "in"):
+        raise ValueError(f'direction is {direction!r}; it must be "both", "out" or "in".')
+
+
+def resolve_links(
+    fitted: DocumentNetwork, links: Any, linked_by: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Return what is known of new documents' links: pairs (document, training document) out and in, and their number.
+
+    Parameters
+    ----------
+    fitted : DocumentNetwork
+        The training documents. Where it is undirected, the links of `linked_by` are links like the others.
+    links, linked_by : sequence of sequences of ids, or None
+        For each new document the training documents it links to, and those that link to it.
+    """
+    given = {"links": links, "linked_by": linked_by}
+    ends = {name: _link_ends(fitted, name, value) for name, value in given.items() if value is not None}
+    lengths = {name: n for name, (_, n) in ends.items()}
+    if not lengths:
+        raise DataError("neither links nor linked_by is given; pass the ids of linked training documents.")
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"links speaks of {lengths['links']} documents, linked_by of {lengths['linked_by']}.")
+    nothing = np.empty((0, 2), dtype=np.int64)
+    out, into = (ends[name][0] if name in ends else nothing for name in given)
+    if not fitted.directed:
+        out, into = np.unique(np.concatenate([out, into]), axis=0), nothing
+    return out, into, next(iter(lengths.values()))
+
+
+def as_many(links: Any) -> Any:
+    """Return the links of one document, a flat sequence of ids, as a list of one such sequence; others as they are."""
+    several = isinstance(links, Sequence | np.ndarray) and any(isinstance(x, list | set | np.ndarray) for x in links)
+    return links if links is None or several or isinstance(links, str) else [links]
+
+
+def _link_ends(fitted: DocumentNetwork, name: str, value: Any) -> tuple[NDArray[np.int64], int]:
+    pairs = []
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+        raise DataError(f"{name} is {value!r}; pass a list of ids for each document.")
+    for document, ids in enumerate(value):
+        if isinstance(ids, str) or not isinstance(ids, Sequence | np.ndarray | set | frozenset):
+            raise DataError(f"{name}[{document}] is {ids!r}; pass a list of ids for each document.")
+        pairs += [(document, fitted.index_of(id)) for id in ids]
+    return np.unique(np.array(pairs, dtype=np.int64).reshape(-1, 2), axis=0), len(value)
 
 
 def _are_texts(X: Any) -> bool:

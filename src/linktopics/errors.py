@@ -1,6 +1,6 @@
 """The errors and warnings a user can meet, in one place so that the command line can catch them."""
 
-__all__ = ["DataError", "LinktopicsError", "NetworkWarning", "SamplingError"]
+__all__ = ["DataError", "LinktopicsError", "NetworkWarning", "SamplingError", "UnseenWordsWarning"]
 
 
 class LinktopicsError(Exception):
@@ -17,3 +17,7 @@ class SamplingError(LinktopicsError, ArithmeticError):
 
 class NetworkWarning(UserWarning):
     """Something in the data was dropped or left unused; the message says what and how much of it."""
+
+
+class UnseenWordsWarning(NetworkWarning):
+    """A new text has words that the network fitted does not know, which were left out."""

@@ -13,13 +13,14 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import resolve_counts, resolve_network, seed_sequence
+from linktopics._inputs import resolve_counts, resolve_links, resolve_network, seed_sequence
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import sample_pairs
 from linktopics.posterior import Chain, run_chains
 from linktopics.prediction import Predictor
 from linktopics.sampler import Corpus, Settings
+from linktopics.words import PredictsWords
 
 __all__ = ["RelationalTopicModel"]
 
@@ -41,7 +42,7 @@ PAPER_MODELS: dict[str, dict[str, str]] = {
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
 
 
-class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of documents that also explain which documents link to which.
 
     Words follow latent Dirichlet allocation. A pair of documents has the score ``zbar_i @ U @ zbar_j``, where zbar_i
@@ -81,8 +82,8 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Burn-in sweeps.
     n_samples : int, default=10
         Posterior samples to keep per chain.
-    thin : int, default=5
-        Sweeps per kept sample.
+    thin : int, default=20
+        Sweeps per kept sample. Samples close to each other are alike, and averaging them gains little.
     n_chains : int, default=1
         Independent chains. Predictions average over all; attributes that speak of topics describe the best one.
     directed : bool, default=None
@@ -181,7 +182,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         intercept: bool = False,
         n_iter: int = 300,
         n_samples: int = 10,
-        thin: int = 5,
+        thin: int = 20,
         n_chains: int = 1,
         directed: bool | None = None,
         random_state: Any = None,
@@ -231,7 +232,9 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if name not in PAPER_MODELS:
             hint = " (Var-RTM is linktopics.VariationalRTM)" if name == "Var-RTM" else ""
             raise ValueError(f"no model is called {name!r}{hint}; the names are {', '.join(PAPER_MODELS)}.")
-        defaults = {**PAPER_MODELS[name], "n_iter": 400, "n_samples": 1, "thin": 1}
+        defaults: dict[str, Any] = {**PAPER_MODELS[name], "n_iter": 400, "n_samples": 1}
+        if parameters.get("n_samples", 1) == 1:
+            defaults["thin"] = 1
         return cls(n_topics, **{**defaults, **parameters})
 
     def fit(self, X: Any, y: Any = None, *, links: Any = None) -> RelationalTopicModel:
@@ -258,7 +261,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
         >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
         >>> model.doc_topic_.shape, model.log_joint_.shape
-        ((4, 2), (100,))
+        ((4, 2), (250,))
         """
         self._validate_params()
         if self.intercept and self.weights == "full":
@@ -342,6 +345,7 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             settings=self._fitted_settings,
             seed=self._inference_seed,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
         )
 
     @property
@@ -442,19 +446,53 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         counts = resolve_counts(self, documents)
         return self._predictor.suggest(counts, top, direction, interval)
 
-    def explain_link(self, source: Any, target: Any) -> pd.DataFrame:
+    def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
+        """Return the probabilities of words in new documents of which only links are known.
+
+        Parameters
+        ----------
+        links : sequence of sequences of ids, or None
+            For each new document the training documents it links to.
+        linked_by : sequence of sequences of ids, default=None
+            For each new document the training documents that link to it. In an undirected network there is no
+            difference.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_words)
+            Rows sum to 1. Topics are drawn given the links, whose augmented variables are drawn too, for documents as
+            long as those fitted are on average; the mix of topics is averaged over draws and posterior samples. A
+            document without links has the topics of the prior. The same call gives the same numbers, but other
+            documents in it have a say in the random numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import RelationalTopicModel
+        >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
+        >>> model.word_probabilities([[0], [2, 3]]).shape
+        (2, 4)
+        """
+        check_is_fitted(self)
+        return self._predictor.words(*resolve_links(self.network_, links, linked_by))
+
+    def explain_link(self, source: Any, target: Any, *, documents: Any = None) -> pd.DataFrame:
         """Return the parts of the score of a pair: how much each topic of the source pulls each topic of the target.
 
         Parameters
         ----------
-        source, target : id
-            Training documents by id.
+        source, target : id, or None
+            Training documents by id. New documents take the place of the end that is None.
+        documents : array-like, sparse matrix, DocumentNetwork, text or list of texts, default=None
+            New documents, each of which is paired with the other end.
 
         Returns
         -------
         DataFrame
-            Columns ``source_topic``, ``target_topic``, ``source_words``, ``target_words``, ``part``, by size of part;
-            the parts (and the intercept, if any) sum to the score, averaged over the samples of the best chain.
+            Columns ``source_topic``, ``target_topic``, ``source_words``, ``target_words`` and ``part``, by size of
+            part; with new documents also ``document``, their number. The parts of a pair sum to its score, averaged
+            over the samples of the best chain; where the model has an intercept, the last row is it.
 
         Examples
         --------
@@ -464,8 +502,12 @@ class RelationalTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
         >>> list(model.explain_link("b", "a").columns)
         ['source_topic', 'target_topic', 'source_words', 'target_words', 'part']
+        >>> bool(model.explain_link(None, "a", documents="kittens purr").part.sum() > 0)
+        True
         """
-        return self._predictor.explain(source, target)
+        check_is_fitted(self)
+        counts = None if documents is None else resolve_counts(self, documents)
+        return self._predictor.explain(source, target, counts)
 
     def topics(self, n_words: int = 8) -> pd.DataFrame:
         """Return the topics, most frequent first.

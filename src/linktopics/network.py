@@ -7,6 +7,7 @@ import difflib
 import hashlib
 import sys
 import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
@@ -275,6 +276,23 @@ class DocumentNetwork:
         if matrix.shape[1] != self.n_words:
             raise DataError(f"the vectorizer gives {matrix.shape[1]:,} words, the network has {self.n_words:,}.")
         return check_counts(matrix, np.arange(len(listed)), self.vocabulary)
+
+    def unseen_words(self, texts: Iterable[str]) -> list[Counter[str]] | None:
+        """Count the words of each new text that the vocabulary lacks, and that `vectorize` therefore leaves out.
+
+        None where the network's vectorizer does not tell how it finds words (it has no method `build_analyzer`).
+
+        Examples
+        --------
+        >>> network = DocumentNetwork.from_texts(["red apple", "green apple"], [(0, 1)])
+        >>> network.unseen_words(["apple, red apple and plum"])
+        [Counter({'plum': 1})]
+        """
+        if not hasattr(self.vectorizer, "build_analyzer") or self.vocabulary is None:
+            return None
+        words = self.vectorizer.build_analyzer()
+        known = set(self.vocabulary.tolist())
+        return [Counter(word for word in words(text) if word not in known) for text in check_texts(texts, None)]
 
     def fingerprint(self) -> str:
         """Give a SHA-256 of counts, links and directedness: equal for equal networks, on every machine.

@@ -1,24 +1,30 @@
-"""Topics, links and reasons for new documents, from posterior samples."""
+"""Topics, links, words and reasons for new documents, from posterior samples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
+from linktopics._inputs import check_direction, resolve_candidates
 from linktopics.errors import DataError
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.sweep import infer
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
+from linktopics.progress import ProgressBar
 from linktopics.sampler import Settings, tokens
 from linktopics.sampler.losses import make_loss
+from linktopics.words import topics_from_links
 
 __all__ = ["Predictor"]
 
@@ -31,6 +37,15 @@ AVERAGED_SWEEPS = 20
 TOLERANCE = 1e-4
 """Relative change of the likelihood at which a new document has settled, as in the paper."""
 
+BLOCK_CELLS = 2**22
+"""Documents x candidates (or x words) that are handled at once."""
+
+SHORTLIST = 100
+"""Candidates of a new document that are picked in single precision and then weighed in double."""
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
 
 @dataclass(frozen=True)
 class Predictor:
@@ -42,11 +57,17 @@ class Predictor:
     settings: Settings
     seed: int
     n_jobs: int | None
+    verbose: bool | str = False
 
     @property
     def described(self) -> list[PosteriorSample]:
         """The samples of the chain whose topics are shown."""
         return [sample for sample in self.samples if sample.chain == self.best_chain]
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        """Topics by their two most probable words, as reasons name them."""
+        return [", ".join(row) for row in self.top_words(2)]
 
     def infer(self, sample: PosteriorSample, counts: csr_array) -> NDArray[np.float32]:
         """Return shares of topics among the tokens of new documents, given a sample's topics.
@@ -60,8 +81,9 @@ class Predictor:
         word_topic.flags.writeable = False  # as a memory-mapped one is: one compiled kernel serves both
         start, words = tokens(counts)
         shares = np.zeros((counts.shape[0], width), np.float32)
-        workers = effective_n_jobs(self.n_jobs)
-        bounds = np.linspace(0, counts.shape[0], min(counts.shape[0], workers) + 1).astype(int)
+        cuts = np.linspace(0, start[-1], effective_n_jobs(self.n_jobs) + 1)  # as many tokens for each thread
+        bounds = np.searchsorted(start, cuts).tolist()
+        bounds[-1] = counts.shape[0]
 
         def run(first: int, last: int) -> None:
             infer(
@@ -69,54 +91,144 @@ class Predictor:
                 MAX_SWEEPS, AVERAGED_SWEEPS, TOLERANCE, first, last, shares,
             )  # fmt: skip
 
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(run, bounds[:-1].tolist(), bounds[1:].tolist()))
+        with ThreadPoolExecutor(len(bounds) - 1) as pool:
+            list(pool.map(run, bounds[:-1], bounds[1:]))
         shares[np.diff(start) == 0, :K] = 1.0 / K
         return shares[:, :K]
 
     def predict(self, counts: csr_array, candidates: Any, direction: str) -> NDArray[np.float64]:
         """Return link probabilities, documents x candidates, averaged over samples."""
-        return self._mean(self._shares(counts), self._indices(candidates), direction)
+        chosen = resolve_candidates(self.network, candidates)
+        shares = self._shares(counts, direction)
+        result = np.zeros((counts.shape[0], len(chosen)))
+
+        def run(rows: slice) -> None:
+            for sample, new in zip(self.samples, shares, strict=True):
+                old = sample.doc_topic[chosen].astype(float)
+                result[rows] += self._probabilities(sample, new[rows].astype(float), old, direction)
+
+        self._spread(run, _blocks(counts.shape[0], len(chosen)))
+        return result / len(self.samples)
 
     def suggest(self, counts: csr_array, top: int, direction: str, interval: float) -> pd.DataFrame:
-        """Return the best candidates with an interval and a reason."""
+        """Return the best candidates with an interval and a reason, block by block of new documents."""
         if not (isinstance(top, (int, np.integer)) and top >= 1):
             raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
         if not 0 < interval < 1:
             raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
-        shares = self._shares(counts)
-        everyone = np.arange(self.network.n_documents)
-        tail = (1.0 - interval) / 2.0
-        rows = []
-        for document in range(counts.shape[0]):
-            new = [share[[document]] for share in shares]
-            mean = self._mean(new, everyone, direction)[0]
-            best = np.argsort(-mean, kind="stable")[:top]
-            spread = [self._probabilities(s, z, best, direction)[0] for s, z in zip(self.samples, new, strict=True)]
-            low, high = np.quantile(spread, [tail, 1.0 - tail], axis=0)
-            reasons = self._reasons(new, best, direction)
-            for candidate, lower, upper, why in zip(best, low, high, reasons, strict=True):
-                title = "" if self.network.titles is None else self.network.titles[candidate]
-                rows.append((document, self.network.ids[candidate], title, mean[candidate], lower, upper, why))
-        return pd.DataFrame(rows, columns=["document", "id", "title", "probability", "lower", "upper", "why"])
+        shares = self._shares(counts, direction)
+        blocks = _blocks(counts.shape[0], self.network.n_documents)
+        with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
-    def explain(self, source: Any, target: Any) -> pd.DataFrame:
-        """Return the parts of the score of two training documents."""
-        i, j = self.network.index_of(source), self.network.index_of(target)
-        parts = np.mean([np.outer(s.doc_topic[i], s.doc_topic[j]) * s.weights for s in self.described], axis=0)
+            def run(rows: slice) -> pd.DataFrame:
+                frame = self._suggest_block([share[rows] for share in shares], int(top), direction, interval)
+                progress.advance("")
+                return frame.assign(document=frame["document"] + rows.start)
+
+            frames = self._spread(run, blocks)
+        return pd.concat(frames, ignore_index=True)
+
+    def _suggest_block(
+        self, shares: list[NDArray[np.float32]], top: int, direction: str, interval: float
+    ) -> pd.DataFrame:
+        total = np.zeros((len(shares[0]), self.network.n_documents), np.float32)
+        for sample, new in zip(self.samples, shares, strict=True):
+            total += self._probabilities(sample, new, sample.doc_topic, direction)
+        picked = _largest(total, max(SHORTLIST, top))
+        exact = np.stack(
+            [
+                self._probabilities(sample, new.astype(float), sample.doc_topic[picked].astype(float), direction)
+                for sample, new in zip(self.samples, shares, strict=True)
+            ]
+        )
+        order = np.argsort(-exact.mean(axis=0), axis=1, kind="stable")[:, :top]
+        picked = np.take_along_axis(picked, order, axis=1)
+        exact = np.take_along_axis(exact, order[None], axis=2)
+        tail = (1.0 - interval) / 2.0
+        lower, upper = np.quantile(exact, [tail, 1.0 - tail], axis=0)
+        documents, width = picked.shape
+        shown = [number for number, sample in enumerate(self.samples) if sample.chain == self.best_chain]
+        reasons = [self._reasons([shares[s][i] for s in shown], picked[i], direction) for i in range(documents)]
+        flat = picked.reshape(-1)
+        return pd.DataFrame(
+            {
+                "document": np.repeat(np.arange(documents), width),
+                "id": self.network.ids[flat],
+                "title": "" if self.network.titles is None else self.network.titles[flat],
+                "probability": exact.mean(axis=0).reshape(-1),
+                "lower": lower.reshape(-1),
+                "upper": upper.reshape(-1),
+                "why": [why for row in reasons for why in row],
+            }
+        )
+
+    def explain(self, source: Any, target: Any, counts: csr_array | None) -> pd.DataFrame:
+        """Return the parts of the scores of pairs; new documents take the place of the end that is None."""
+        if counts is None:
+            if source is None or target is None:
+                raise DataError("one end of the pair is None; pass documents= to put new ones in its place.")
+            return self._parts_table(self._ends(source), self._ends(target))
+        if (source is None) == (target is None):
+            raise DataError("new documents take the place of one end: pass None for it and an id for the other.")
+        new = [self.infer(sample, counts) for sample in self.described]
+        frames = []
+        for document in range(counts.shape[0]):
+            here = [share[document] for share in new]
+            ends = (here, self._ends(target)) if source is None else (self._ends(source), here)
+            frames.append(self._parts_table(*ends).assign(document=document))
+        table = pd.concat(frames, ignore_index=True)
+        return table[["document", *table.columns[:-1]]]
+
+    def _ends(self, document: Any) -> list[NDArray[np.float32]]:
+        index = self.network.index_of(document)
+        return [sample.doc_topic[index] for sample in self.described]
+
+    def _parts_table(self, source: list[NDArray[np.float32]], target: list[NDArray[np.float32]]) -> pd.DataFrame:
+        """Return the parts of a score, averaged over samples, by size; they sum to the averaged score."""
+        parts = np.mean(
+            [np.outer(a, b) * s.weights for s, a, b in zip(self.described, source, target, strict=True)], axis=0
+        )
         words = [", ".join(row) for row in self.top_words(3)]
         order = np.argsort(-np.abs(parts), axis=None, kind="stable")
         order = order[np.abs(parts).reshape(-1)[order] > 0]
         sources, targets = np.unravel_index(order, parts.shape)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
-                "source_topic": sources,
-                "target_topic": targets,
+                "source_topic": pd.array(sources, dtype="Int64"),
+                "target_topic": pd.array(targets, dtype="Int64"),
                 "source_words": [words[k] for k in sources],
                 "target_words": [words[k] for k in targets],
                 "part": parts[sources, targets],
             }
         )
+        if self.settings.intercept:
+            intercept = float(np.mean([sample.intercept for sample in self.described]))
+            table.loc[len(table)] = [pd.NA, pd.NA, "(intercept)", "(intercept)", intercept]
+        return table
+
+    def words(self, out: NDArray[np.int64], into: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
+        """Return the probabilities of words in documents known by their links alone, averaged over samples."""
+        K = self.settings.n_topics
+        length = max(1, round(float(self.network.lengths.mean())))
+        linked = np.zeros(n_documents, dtype=bool)
+        linked[out[:, 0]] = linked[into[:, 0]] = True
+        self._check_links()
+
+        def run(number: int) -> NDArray[np.float64]:
+            sample = self.samples[number]
+            result = np.zeros((n_documents, self.network.n_words))
+            for rows in _blocks(n_documents, length):
+                a, b = rows.start, rows.stop
+                here_out, here_into = (p[(p[:, 0] >= a) & (p[:, 0] < b)] - [a, 0] for p in (out, into))
+                seed = np.random.SeedSequence([self.seed, number, a])
+                symmetric = not self.network.directed
+                topics = topics_from_links(sample, self.settings, here_out, here_into, b - a, length, symmetric, seed)
+                topics[~linked[rows]] = 1.0 / K
+                result[rows] = topics @ sample.word_topic[:, :K].T
+            return result
+
+        total = sum(self._spread(run, range(len(self.samples))))
+        return np.asarray(total / np.sum(total, axis=1, keepdims=True))
 
     def top_words(self, n_words: int) -> list[list[str]]:
         """Return the most probable words of each topic of the chain that is shown."""
@@ -128,62 +240,85 @@ class Predictor:
             for k in range(K)
         ]
 
-    def _indices(self, candidates: Any) -> NDArray[np.int64]:
-        if isinstance(candidates, str):
-            raise DataError(f"candidates is the single string {candidates!r}; pass a list of ids.")
-        if candidates is None:
-            return np.arange(self.network.n_documents)
-        return np.array([self.network.index_of(candidate) for candidate in candidates], dtype=np.int64)
+    def _spread(self, run: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
+        """Apply a function to each item, in threads; BLAS, which would start threads of its own, gets one."""
+        with threadpool_limits(1), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
+            return list(pool.map(run, items))
 
-    def _shares(self, counts: csr_array) -> list[NDArray[np.float32]]:
+    def _check_links(self) -> None:
         if self.network.n_links == 0:
             raise DataError("the model was fitted without links, so it cannot tell which are likely.")
+
+    def _shares(self, counts: csr_array, direction: str) -> list[NDArray[np.float32]]:
+        check_direction(direction)
+        self._check_links()
         return [self.infer(sample, counts) for sample in self.samples]
 
-    def _mean(
-        self, shares: list[NDArray[np.float32]], chosen: NDArray[np.int64], direction: str
-    ) -> NDArray[np.float64]:
-        total = np.zeros((len(shares[0]), len(chosen)))
-        for sample, new in zip(self.samples, shares, strict=True):
-            total += self._probabilities(sample, new, chosen, direction)
-        return total / len(self.samples)
+    def _probabilities(self, sample: PosteriorSample, new: NDArray, old: NDArray, direction: str) -> NDArray:
+        """Return a sample's probabilities of links, in the precision of the topics of both ends.
 
-    def _probabilities(
-        self, sample: PosteriorSample, new: NDArray[np.float32], chosen: NDArray[np.int64], direction: str
-    ) -> NDArray[np.float64]:
-        """Return a sample's probabilities of links between new documents, given by their topics, and candidates."""
-        if direction not in ("both", "out", "in"):
-            raise ValueError(f'direction is {direction!r}; it must be "both", "out" or "in".')
+        Candidates `old` are the same for all new documents (candidates x K), or each has its own (documents x
+        candidates x K).
+        """
         loss = make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
-        old = sample.doc_topic[chosen]
 
-        def probability(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-            return loss.probability(new @ weights @ old.T + sample.intercept)
+        def probability(weights: NDArray[np.float64]) -> NDArray:
+            here = new @ weights.astype(new.dtype)
+            scores = here @ old.T if old.ndim == 2 else np.einsum("ik,ijk->ij", here, old)
+            scores += new.dtype.type(sample.intercept)
+            return loss.probability(scores)
 
         if direction == "out" or not self.network.directed:
             return probability(sample.weights)
         if direction == "in":
             return probability(sample.weights.T)
-        return 1.0 - (1.0 - probability(sample.weights)) * (1.0 - probability(sample.weights.T))
+        out, into = probability(sample.weights), probability(sample.weights.T)
+        return out + into - out * into
 
     def _reasons(self, new: list[NDArray[np.float32]], candidates: NDArray[np.int64], direction: str) -> list[str]:
-        """Name the two pairs of topics that speak most for each link, in the direction that speaks more for it."""
-        words = [", ".join(row) for row in self.top_words(2)]
-        shown = [(s, z[0]) for s, z in zip(self.samples, new, strict=True) if s.chain == self.best_chain]
+        """Name the two pairs of topics that speak most for each link, in the direction that speaks more for it.
+
+        `new` are the topics of one new document in each sample that is shown.
+        """
+        ways = []
+        if direction != "in" or not self.network.directed:
+            ways.append(("→", [sample.weights for sample in self.described]))
+        if direction != "out" and self.network.directed:
+            ways.append(("←", [sample.weights.T for sample in self.described]))
+        old = [sample.doc_topic[candidates] for sample in self.described]
+        parts = np.zeros((len(ways), len(candidates), len(new[0]), len(new[0])))
+        for number, (_, way) in enumerate(ways):
+            for z, U, d in zip(new, way, old, strict=True):
+                parts[number] += (z[:, None] * U) * d[:, None, :] / len(new)
+        stronger = np.argmax(parts.sum(axis=(2, 3)), axis=0)
         reasons = []
-        for j in candidates:
-            ways = []
-            if direction != "in" or not self.network.directed:
-                ways.append((np.mean([np.outer(z, s.doc_topic[j]) * s.weights for s, z in shown], axis=0), "→"))
-            if direction != "out" and self.network.directed:
-                ways.append((np.mean([np.outer(z, s.doc_topic[j]) * s.weights.T for s, z in shown], axis=0), "←"))
-            parts, arrow = max(ways, key=lambda way: way[0].sum())
-            best = np.argsort(-parts, axis=None, kind="stable")[:2]
+        for candidate, way in enumerate(stronger):
+            part = parts[way, candidate]
+            best = np.argsort(-part, axis=None, kind="stable")[:2]
             reasons.append(
                 "; ".join(
-                    f"{words[here]} {arrow} {words[there]} ({parts[here, there]:+.1f})"
-                    for here, there in zip(*np.unravel_index(best, parts.shape), strict=True)
-                    if parts[here, there] >= 0.05  # less would read +0.0
+                    f"{self._labels[here]} {ways[way][0]} {self._labels[there]} ({part[here, there]:+.1f})"
+                    for here, there in zip(*np.unravel_index(best, part.shape), strict=True)
+                    if part[here, there] >= 0.05  # less would read +0.0
                 )
             )
         return reasons
+
+
+def _blocks(n_documents: int, width: int) -> list[slice]:
+    """Cut documents into runs of about `BLOCK_CELLS` cells."""
+    step = max(1, BLOCK_CELLS // max(width, 1))
+    return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
+
+
+def _largest(values: NDArray, size: int) -> NDArray[np.int64]:
+    """Return the columns of the `size` largest values of each row, in ascending order; of equals, the first."""
+    n_columns = values.shape[1]
+    if size >= n_columns:
+        return np.tile(np.arange(n_columns), (len(values), 1))
+    bounds = np.partition(values, n_columns - size, axis=1)[:, n_columns - size]
+    picked = np.empty((len(values), size), dtype=np.int64)
+    for i, (row, bound) in enumerate(zip(values, bounds, strict=True)):
+        above, equal = np.flatnonzero(row > bound), np.flatnonzero(row == bound)
+        picked[i] = np.sort(np.concatenate([above, equal[: size - len(above)]]))
+    return picked

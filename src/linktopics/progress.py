@@ -22,10 +22,22 @@ class ProgressBar:
         Number of steps.
     show : bool or "auto"
         True shows the bar at once, False never; "auto" after two seconds, and only on a terminal.
+    description : str, default="sampling"
+        What the loop does.
+    first : str, default="starting (the first run compiles)"
+        What is shown in place of it before the first step is done.
     """
 
-    def __init__(self, total: int, show: bool | str = "auto") -> None:
+    def __init__(
+        self,
+        total: int,
+        show: bool | str = "auto",
+        description: str = "sampling",
+        first: str = "starting (the first run compiles)",
+    ) -> None:
         self.total = total
+        self.description = description
+        self.first = first
         self.show = sys.stderr.isatty() if show == "auto" else bool(show)
         self.delay = DELAY if show == "auto" else 0.0
         self.done = 0
@@ -48,13 +60,13 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, log_joint: float) -> None:
-        """Count one step as done and show the log joint it reached."""
+    def advance(self, reached: float | str) -> None:
+        """Count one step as done and show what it reached: a log joint, or any text."""
         with self._lock:
             self.done += 1
             if self._bar is not None:
-                text = f"log joint {log_joint:,.0f}"
-                self._bar.update(self._task, completed=self.done, description="sampling", log_joint=text)
+                text = reached if isinstance(reached, str) else f"log joint {reached:,.0f}"
+                self._bar.update(self._task, completed=self.done, description=self.description, reached=text)
 
     def _appear(self) -> None:
         from rich.console import Console
@@ -64,12 +76,12 @@ class ProgressBar:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[log_joint]}"),
+            TextColumn("{task.fields[reached]}", markup=False),
             TimeRemainingColumn(elapsed_when_finished=True),
             console=Console(stderr=True),
         )
         with self._lock:
-            description = "sampling" if self.done else "starting (the first run compiles)"
-            self._task = bar.add_task(description, total=self.total, completed=self.done, log_joint="")
+            description = self.description if self.done else self.first
+            self._task = bar.add_task(description, total=self.total, completed=self.done, reached="")
             bar.start()
             self._bar = bar

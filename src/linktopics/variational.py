@@ -37,14 +37,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from scipy.special import digamma, expit, gammaln, log_expit
+from scipy.special import digamma, expit, gammaln, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import resolve_counts, resolve_network, seed_sequence
+from linktopics._inputs import (
+    check_direction,
+    resolve_candidates,
+    resolve_counts,
+    resolve_links,
+    resolve_network,
+    seed_sequence,
+)
 from linktopics.errors import DataError
 from linktopics.pairs import TrainingPairs, sample_pairs
+from linktopics.words import PredictsWords
 
 __all__ = ["VariationalRTM"]
 
@@ -188,7 +196,7 @@ class MeanField:
         return float(shares + words + self.beta * np.log(self.topics).sum())
 
 
-class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class VariationalRTM(PredictsWords, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Relational topic model of Chang and Blei, fitted by variational EM (the paper's Var-RTM).
 
     Two documents link with probability ``sigmoid(eta . (zbar_i * zbar_j) + intercept)``: only words on the *same* topic
@@ -384,21 +392,65 @@ class VariationalRTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         expected, lengths = self._infer(X)
         return (self._alpha + expected) / (self._alpha * self._n_features_out + lengths)
 
-    def predict_links(self, documents: Any) -> Array:
-        """Return link probabilities between new documents, known by their words, and all training documents.
+    def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> Array:
+        """Return link probabilities between new documents, known by their words, and training documents.
 
         Parameters
         ----------
         documents : DocumentNetwork, array-like or sparse matrix of shape (n_documents, n_words), or list of str
             New documents, as for `transform`.
+        candidates : sequence of ids, default=None
+            Training documents to consider, by id; None is all.
+        direction : {"both", "out", "in"}, default="both"
+            Makes no difference: the model is symmetric.
 
         Returns
         -------
-        ndarray of shape (n_documents, n_training_documents)
+        ndarray of shape (n_documents, n_candidates)
             Probabilities; their level depends on how many non-links, sampled or pseudo, the model saw.
         """
+        check_direction(direction)
         expected, lengths = self._infer(documents)
+        self._check_links()
+        chosen = resolve_candidates(self.network_, candidates)
+        score = (expected / np.maximum(lengths, 1) * np.diag(self.link_weights_)) @ self._phibar[chosen].T
+        return expit(score + self.intercept_)
+
+    def word_probabilities(self, links: Any, linked_by: Any = None) -> Array:
+        """Return the probabilities of words in new documents of which only links are known.
+
+        Parameters
+        ----------
+        links, linked_by : sequence of sequences of ids, or None
+            For each new document the training documents it links to, and those that link to it. Together they are its
+            links: the model is symmetric.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_words)
+            The topics' words, mixed by the variational posterior of a document as long as those fitted are on average.
+        """
+        check_is_fitted(self)
+        self._check_links()
+        out, into, n_documents = resolve_links(self.network_, links, linked_by)
+        ends = np.unique(np.concatenate([out, into]), axis=0)
+        n_old, n_topics = self._phibar.shape
+        graph = csr_array((np.ones(len(ends)), ends.T), shape=(n_documents, n_old + n_documents))
+        here = n_old + np.arange(n_documents)
+        weights = np.append(np.diag(self.link_weights_), self.intercept_)
+        length = max(1.0, float(self.network_.lengths.mean()))
+        phibar = np.vstack([self._phibar, np.full((n_documents, n_topics), 1 / n_topics)])
+        fields = np.zeros((n_documents, n_topics))
+        for _ in range(self.max_doc_iter * 10):  # damped steps are short where links are strong
+            gradient, curvature = link_field(graph, here, phibar, weights)
+            goal = digamma(self._alpha + length * phibar[here]) + gradient / length
+            fields = centre(fields + (goal - fields) / (1 + curvature[:, None] / length))
+            before, phibar[here] = phibar[here], softmax(fields, axis=1)
+            if np.abs(phibar[here] - before).sum(axis=1).max(initial=0.0) < DOCUMENT_TOL:
+                break
+        shares = (self._alpha + length * phibar[here]) / (n_topics * self._alpha + length)
+        return shares @ self.topic_word_
+
+    def _check_links(self) -> None:
         if self.network_.n_links == 0:
             raise DataError("the model was fitted without links, so it cannot tell which are likely.")
-        score = (expected / np.maximum(lengths, 1) * np.diag(self.link_weights_)) @ self._phibar.T
-        return expit(score + self.intercept_)

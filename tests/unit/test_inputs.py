@@ -1,11 +1,22 @@
 """What fit, transform and the predictions accept, and what they say of the rest."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel, SamplingError
+from linktopics import (
+    DataError,
+    DocumentNetwork,
+    NetworkWarning,
+    RelationalTopicModel,
+    SamplingError,
+    UnseenWordsWarning,
+    VariationalRTM,
+)
 from linktopics.pairs import sample_pairs
 from linktopics.sampler import Corpus, Sampler, Settings, initial_state
 
@@ -20,6 +31,19 @@ def small_model(**parameters):
 @pytest.fixture(scope="module")
 def model():
     return small_model().fit(DocumentNetwork.from_texts(TEXTS, LINKS))
+
+
+@pytest.fixture(scope="module")
+def variational():
+    return VariationalRTM(2, alpha=1.0, negatives=3, random_state=0).fit(DocumentNetwork.from_texts(TEXTS, LINKS))
+
+
+def caught(function, *arguments):
+    """Return (result, warnings)."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = function(*arguments)
+    return result, found
 
 
 @pytest.mark.parametrize(
@@ -55,9 +79,55 @@ def test_fit_on_texts():
 
 
 def test_a_text_with_no_known_word(model):
-    with pytest.warns(NetworkWarning, match="1 document without a known word"):
-        suggestions = model.suggest_links("zebra")
+    suggestions, found = caught(model.suggest_links, "zebra")
+    assert [w.category for w in found] == [UnseenWordsWarning, NetworkWarning]
+    assert "1 of 1 words (100%)" in str(found[0].message)
+    assert "1 document without a known word" in str(found[1].message)
     assert suggestions.probability.max() < 0.9
+
+
+def test_a_text_with_no_known_word_has_the_topics_of_the_prior(model):
+    topics, found = caught(model.transform, ["cats", "zebra", ""])
+    assert "2 documents without a known word (the first is number 1)" in str(found[1].message)
+    np.testing.assert_allclose(topics[1:], 0.5)
+    np.testing.assert_array_equal(topics[0], model.transform("cats")[0])
+
+
+PREDICTIONS = ["transform", "predict_links", "suggest_links"]
+
+
+@pytest.mark.parametrize("method", PREDICTIONS)
+def test_unknown_words_are_reported_once(model, method):
+    result, found = caught(getattr(model, method), ["cats purr yak zebra yak", "the stars", "yak zebra emu cats owl"])
+    assert [w.category for w in found] == [UnseenWordsWarning]
+    assert re.search(r"7 of 11 words \(64%\).*, as 'yak', 'zebra', 'emu'\.", str(found[0].message))
+    known = getattr(model, method)(["cats purr", "stars", "cats"])
+    assert result.equals(known) if method == "suggest_links" else np.array_equal(result, known)
+
+
+def test_a_few_unknown_words_are_all_named(model, variational):
+    for each in (model, variational):
+        _, (warning,) = caught(each.transform, ["cats yak emu yak emu yak"])
+        assert re.search(r"5 of 6 words \(83%\).*: 'yak', 'emu'\.", str(warning.message))
+
+
+@pytest.mark.parametrize("method", PREDICTIONS)
+def test_warnings_point_at_the_line_that_called(model, method):
+    _, found = caught(getattr(model, method), "cats yak")
+    assert [w.filename for w in found] == [__file__]
+
+
+def test_unseen_words(model):
+    network = model.network_
+    assert network.unseen_words(["Cats, the yak; zebra yak", "stars", ""]) == [{"yak": 2, "zebra": 1}, {}, {}]
+    assert DocumentNetwork([[1, 2]]).unseen_words(["cats"]) is None
+    with pytest.raises(DataError, match="single string"):
+        network.unseen_words("cats yak")
+    pairs = DocumentNetwork.from_texts(
+        ["big cats purr", "big cats sleep"],
+        vectorizer=CountVectorizer(ngram_range=(1, 2), min_df=2, stop_words=["the"]),
+    )
+    assert pairs.unseen_words(["the big cats bark"]) == [{"bark": 1, "cats bark": 1}]
 
 
 def test_documents_without_words_have_the_topics_of_the_prior():
@@ -135,8 +205,74 @@ def test_wrong_arguments_of_suggest_links(model, arguments, said):
 
 def test_candidates(model):
     assert model.predict_links("cats", candidates=["cat0", "star0"]).shape == (1, 2)
+    assert model.predict_links("cats", candidates=[]).shape == (1, 0)
     with pytest.raises(DataError, match="single string"):
         model.predict_links("cats", candidates="cat0")
+    with pytest.raises(DataError, match="'zebra'"):
+        model.predict_links("cats", candidates=["cat0", "zebra"])
+
+
+@pytest.mark.parametrize("name", ["model", "variational"])
+def test_candidates_that_are_no_list(name, request):
+    with pytest.raises(DataError, match="candidates"):
+        request.getfixturevalue(name).predict_links("cats", candidates=5)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "documents", "said"),
+    [
+        ("cat0", None, None, "pass documents="),
+        (None, None, None, "pass documents="),
+        ("cat0", "cat1", "cats", "one end"),
+        (None, None, "cats", "one end"),
+        ("zebra", "cat1", None, "'zebra'"),
+        (None, "zebra", "cats", "'zebra'"),
+    ],
+)
+def test_wrong_ends_of_a_pair(model, source, target, documents, said):
+    with pytest.raises(DataError, match=said):
+        model.explain_link(source, target, documents=documents)
+
+
+@pytest.mark.parametrize("name", ["model", "variational"])
+@pytest.mark.parametrize(
+    ("links", "linked_by", "said"),
+    [
+        (None, None, "neither links nor linked_by"),
+        ("cat0", None, "links is 'cat0'"),
+        (None, "cat0", "linked_by is 'cat0'"),
+        (["cat0"], None, r"links\[0\] is 'cat0'"),
+        ([["cat0"], "cat1"], None, r"links\[1\] is 'cat1'"),
+        (None, [["cat0"], 3], r"linked_by\[1\] is 3"),
+        ({"new": ["cat0"]}, None, "links is {"),
+        (7, None, "links is 7"),
+        ([["cat0"], ["cat1", "zebra"]], None, "'zebra'"),
+        ([[]], [["zebra"]], "'zebra'"),
+        ([["cat0"], ["cat1"]], [["cat0"]], "links speaks of 2 documents, linked_by of 1"),
+    ],
+)
+def test_links_that_cannot_be_read(name, request, links, linked_by, said):
+    with pytest.raises(DataError, match=said):
+        request.getfixturevalue(name).word_probabilities(links, linked_by)
+
+
+@pytest.mark.parametrize("name", ["model", "variational"])
+def test_wrong_arguments_of_predict_words(name, request):
+    model = request.getfixturevalue(name)
+    for top in (0, 2.5):
+        with pytest.raises(ValueError, match="top"):
+            model.predict_words(["cat0"], top=top)
+    for arguments, said in (((), "neither links"), (("cat0",), "'cat0'"), ((["zebra"],), "'zebra'")):
+        with pytest.raises(DataError, match=said):
+            model.predict_words(*arguments)
+
+
+def test_predictions_of_a_model_without_links():
+    network = DocumentNetwork.from_texts(TEXTS)
+    for model in (small_model().fit(network), VariationalRTM(2, random_state=0).fit(network)):
+        for method, argument in ((model.predict_links, "cats"), (model.word_probabilities, [["cat0"]])):
+            with pytest.raises(DataError, match="without links"):
+                method(argument)
 
 
 def test_numbers_out_of_range_stop_the_chain():

@@ -55,6 +55,8 @@ class Sampler:
         The model.
     state : State
         Where to start.
+    n_swept : int, optional
+        Draw the topics of so many documents, the first ones, and leave the others as they are; by default of all.
 
     Attributes
     ----------
@@ -62,8 +64,9 @@ class Sampler:
         Time spent on "topics", "augmented" variables and "weights" so far.
     """
 
-    def __init__(self, corpus: Corpus, settings: Settings, state: State) -> None:
+    def __init__(self, corpus: Corpus, settings: Settings, state: State, n_swept: int | None = None) -> None:
         self.corpus = corpus
+        self.n_swept = corpus.n_documents if n_swept is None else n_swept
         self.settings = settings
         self.state = state
         self.loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
@@ -157,7 +160,7 @@ class Sampler:
             np.float32(self.settings.beta),
             self.settings.exact,
             0,
-            corpus.n_documents,
+            self.n_swept,
             state.stream,
             np.empty((0, len(self._topics)), np.float32) if trace is None else trace,
         )

@@ -1,0 +1,138 @@
+"""Words from links alone: of documents of which nothing else is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics._inputs import as_many
+from linktopics.network import DocumentNetwork
+from linktopics.pairs import TrainingPairs
+from linktopics.posterior import PosteriorSample
+from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+
+__all__ = ["PredictsWords", "topics_from_links"]
+
+BURN_IN = 30
+"""Sweeps over documents known by their links before their topics are averaged."""
+
+AVERAGED_SWEEPS = 30
+"""Sweeps whose topics are averaged."""
+
+
+def topics_from_links(
+    sample: PosteriorSample,
+    settings: Settings,
+    out: NDArray[np.int64],
+    into: NDArray[np.int64],
+    n_documents: int,
+    length: int,
+    symmetric: bool,
+    seed: np.random.SeedSequence,
+) -> NDArray[np.float64]:
+    """Return the mean topic proportions of new documents given their links, topics and weights being fixed.
+
+    The sampler of training draws them. A new document has `length` tokens, all of one word, which says nothing about
+    topics: with a vocabulary of one word, words and totals per topic cancel in the sweep. Its links have augmented
+    variables of their own. The training documents it links with stand behind the new ones, and keep their topics.
+
+    Parameters
+    ----------
+    sample : PosteriorSample
+        Topics of training documents, and weights.
+    settings : Settings
+        The model.
+    out, into : ndarray of int64, shape (n_links, 2)
+        Pairs (new document, training document): links from the new document, and links to it.
+    n_documents : int
+        Number of new documents.
+    length : int
+        Tokens of each.
+    symmetric : bool
+        Whether links have no direction.
+    seed : numpy.random.SeedSequence
+        Source of randomness.
+    """
+    settings = replace(settings, beta=1.0)
+    K = settings.n_topics
+    linked, place = np.unique(np.concatenate([out[:, 1], into[:, 1]]), return_inverse=True)
+    there = n_documents + place
+    source = np.concatenate([out[:, 0], there[len(out) :]])
+    target = np.concatenate([there[: len(out)], into[:, 0]])
+    order = np.lexsort((target, source))
+    pairs = TrainingPairs(
+        source[order].astype(np.int32),
+        target[order].astype(np.int32),
+        np.ones(len(order), dtype=bool),
+        n_documents + len(linked),
+    )
+    lengths = np.ones(pairs.n_documents, dtype=np.int64)
+    lengths[:n_documents] = length
+    corpus = Corpus.build(csr_array(lengths[:, None]), pairs, symmetric)
+    state = initial_state(corpus, K, seed)
+    state.doc_topic[n_documents:, :K] = sample.doc_topic[linked]
+    state.weights, state.intercept = sample.weights, sample.intercept
+    sampler = Sampler(corpus, settings, state, n_swept=n_documents)
+    total = np.zeros((n_documents, K))
+    for sweep in range(BURN_IN + AVERAGED_SWEEPS):
+        sampler.draw_topics(*sampler.loss.gaussian(state.augmented))
+        state.augmented = sampler.loss.draw(sampler.scores(), state.rng)
+        if sweep >= BURN_IN:
+            total += state.doc_topic[:n_documents, :K]
+    proportions = total / AVERAGED_SWEEPS + settings.alpha / K
+    return np.asarray(proportions / proportions.sum(axis=1, keepdims=True))
+
+
+class PredictsWords:
+    """A model with `word_probabilities` can also list the words."""
+
+    network_: DocumentNetwork
+
+    def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
+        """Return the probabilities of words in new documents of which only links are known."""
+        raise NotImplementedError
+
+    def predict_words(self, links: Any = None, *, linked_by: Any = None, top: int = 10) -> pd.DataFrame:
+        """Return the words that links predict, most probable first.
+
+        Parameters
+        ----------
+        links : sequence of ids, or sequence of such sequences, default=None
+            The training documents that one new document links to; a list of lists speaks of several documents.
+        linked_by : sequence of ids, or sequence of such sequences, default=None
+            The training documents that link to it.
+        top : int, default=10
+            Words per document.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``document`` (its number), ``word`` (its name, or its number where words have none) and
+            ``probability``; see `word_probabilities`.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> model.predict_words(["a"], top=3).shape
+        (3, 3)
+        """
+        if not (isinstance(top, (int, np.integer)) and top >= 1):
+            raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
+        probabilities = self.word_probabilities(as_many(links), as_many(linked_by))
+        order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top]
+        names = self.network_.vocabulary
+        return pd.DataFrame(
+            {
+                "document": np.repeat(np.arange(len(order)), order.shape[1]),
+                "word": order.reshape(-1) if names is None else names[order.reshape(-1)],
+                "probability": np.take_along_axis(probabilities, order, axis=1).reshape(-1),
+            }
+        )

@@ -1,0 +1,199 @@
+"""``linktopics evaluate`` as a user meets it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import linktopics._evaluate
+from linktopics._evaluate import results_table
+from linktopics.cli import app
+from linktopics.evaluation import METRICS, SECONDS, Evaluation
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Write a folder with documents on two subjects, linked within."""
+    rng = np.random.default_rng(0)
+    subjects = [["star", "planet", "moon", "orbit"], ["flour", "sugar", "oven", "dough"]]
+    folder = tmp_path / "data"
+    folder.mkdir()
+    with open(folder / "documents.jsonl", "w", encoding="utf-8") as file:
+        for i in range(30):
+            text = " ".join(rng.choice(subjects[i % 2], 8))
+            file.write(json.dumps({"id": f"d{i}", "text": text}) + "\n")
+    links = [f"d{i},d{(i + step) % 30}\n" for i in range(30) for step in (2, 6, 10)]
+    (folder / "links.csv").write_text("source,target\n" + "".join(links), encoding="utf-8")
+    return folder
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)], prog_name="linktopics")
+
+
+def never(*_, **__):
+    raise AssertionError("the work was begun")
+
+
+def test_help_is_light_and_has_an_example():
+    code = """
+import sys
+from linktopics.cli import app
+try:
+    app(["evaluate", "--help"], prog_name="linktopics")
+except SystemExit as end:
+    assert end.code == 0, end.code
+print("heavy:", sorted({"numba", "sklearn", "pandas", "scipy", "numpy"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Example: linktopics evaluate cora" in done.stdout
+    assert "heavy: []" in done.stdout
+
+
+def test_a_table_in_a_pipe(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    output, resume = Path("folds.csv"), Path("results.jsonl")
+    arguments = ["evaluate", data.name, "--folds", 3, "--topics", 2, "--iterations", 20, "--negatives", 2]
+    arguments += ["--output", output, "--resume", resume]
+    command = [sys.executable, "-m", "linktopics", *map(str, arguments)]
+    environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no progress bar
+    assert "\x1b" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert "30 documents" in done.stdout
+    assert "3 folds over documents, seed 0" in done.stdout
+    for name in ("Gibbs-gRTM", "tfidf", "tfidf-neighbours"):
+        assert re.search(rf"^{name} +[\d.]+±[\d.]+ ", done.stdout, re.MULTILINE)
+    folds = pd.read_csv(output)
+    assert list(zip(folds["model"], folds["fold"], strict=True)) == [
+        (model, fold) for model in ("Gibbs-gRTM", "tfidf", "tfidf-neighbours") for fold in (1, 2, 3)
+    ]
+    assert resume.read_bytes().count(b"\n") == 9
+    again = run(*arguments[1:])
+    assert again.exit_code == 0, again.output
+    assert again.stdout.splitlines() == done.stdout.splitlines()
+    assert resume.read_bytes().count(b"\n") == 9
+
+
+def test_without_words(data):
+    result = run(data, "--model", "tfidf", "--folds", 2, "--no-words")
+    assert result.exit_code == 0, result.output
+    assert "link rank" in result.stdout
+    assert "word rank" not in result.stdout
+
+
+def test_options_reach_the_models(data, monkeypatch):
+    seen = {}
+
+    def spy(network, models, folds, **options):
+        seen.update(models=models, folds=folds, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(linktopics._evaluate, "evaluate", spy)
+    result = run(
+        *[data, "--model", "Gibbs-MMRTM", "--model", "Var-RTM", "--model", "lda-cosine", "--model", "tfidf"],
+        *["--topics", 7, "--iterations", 11, "--samples", 12, "--chains", 13, "--link-cost", 14, "--negatives", 0.15],
+        *["--alpha", 16, "--folds", 4, "--seed", 17, "--jobs", 2],
+    )
+    assert result.exit_code == 130
+    models = seen["models"]
+    assert list(models) == ["Gibbs-MMRTM", "Var-RTM", "lda-cosine", "tfidf"]
+    gibbs = models["Gibbs-MMRTM"].get_params()
+    names = ["loss", "n_topics", "n_iter", "n_samples", "n_chains", "link_cost", "negatives", "alpha"]
+    assert [gibbs[name] for name in names] == ["hinge", 7, 11, 12, 13, 14.0, 0.15, 16.0]
+    assert models["Var-RTM"].get_params() == {**type(models["Var-RTM"])().get_params(), "n_topics": 7}
+    assert models["lda-cosine"].n_topics == 7
+    assert (seen["folds"], seen["random_state"], seen["n_jobs"]) == (4, 17, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--model", "nonsense"], "no model is called 'nonsense'; the names are Gibbs-RTM,"),
+        (["--model", "tfidf", "--link-cost", "3"], "--link-cost is for Gibbs models, and there is none among tfidf."),
+        (["--output", "no/where.csv"], "there is no folder 'no' to save the results in."),
+        (["--resume", "no/where.jsonl"], "results cannot be kept in 'no/where.jsonl': No such file or directory."),
+        (["--folds", "31"], "30 documents cannot be split into 31 folds; ask for fewer."),
+        (["--alpha", "-1"], "Gibbs-gRTM, fold 1: The 'alpha' parameter"),
+    ],
+)
+def test_errors_are_one_sentence(data, monkeypatch, tmp_path, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    result = run(data, *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"linktopics: {sentence}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_data_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(linktopics._evaluate, "evaluate", never)
+    result = run("nowhere")
+    assert result.exit_code == 2
+    assert "nowhere" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_names_and_folders_are_checked_before_the_data_are_read(data, monkeypatch):
+    monkeypatch.setattr(linktopics._evaluate, "open_network", never)
+    assert run(data, "--model", "nonsense").exit_code == 2
+    assert run(data, "--output", "no/where.csv").exit_code == 2
+
+
+@pytest.mark.filterwarnings("default::linktopics.errors.NetworkWarning")
+def test_warnings_are_sentences(data):
+    with open(data / "links.csv", "a", encoding="utf-8") as file:
+        file.write("d0,d0\n")
+    result = run(data, "--model", "random", "--folds", 2)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("linktopics: ")
+    assert "self link" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def rows(**values):
+    """Two folds per model that differ by nothing, of the values given by column."""
+    models = range(len(next(iter(values.values()))))
+    table = [
+        {"model": f"m{k}", "fold": fold, **{name: values[name][k] for name in values}}
+        for k in models
+        for fold in (1, 2)
+    ]
+    return Evaluation(pd.DataFrame(table))
+
+
+def test_the_best_of_each_column_is_bold():
+    result = rows(link_rank=[10.0, 20.0, 10.0], auc=[0.8, 0.9, 0.7], word_rank=[np.nan, 300.0, 200.0], mrr=[np.nan] * 3)
+    console = Console(force_terminal=True, color_system="standard", width=100, highlight=False, no_color=False)
+    with console.capture() as capture:
+        console.print(results_table(result))
+    lines = capture.get().splitlines()
+    assert "MRR" not in lines[0]
+    body = [re.findall(r"\x1b\[1m *([\d.]+)±0.0\x1b\[0m", line) for line in lines if re.search("^m[012]", line)]
+    assert body == [["10.0"], ["90.0"], ["10.0", "200.0"]]
+    assert "–" in next(line for line in lines if line.startswith("m0"))
+
+
+def test_wide_numbers_fit():
+    values = {name: [12_345.6, 0.4] for name in (*METRICS, *SECONDS)}
+    values |= {name: [0.999, 1.0] for name in ("auc", "hits_at_20", "mrr")}
+    folds = rows(**values).folds.replace({"m0": "tfidf-neighbours"})
+    folds.loc[folds["fold"] == 2, [*METRICS, *SECONDS]] *= 0.9
+    console = Console(width=100)
+    with console.capture() as capture:
+        console.print(results_table(Evaluation(folds)))
+    lines = capture.get().splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "…" not in capture.get()
+    assert len(lines) == 4
