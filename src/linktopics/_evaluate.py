@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -71,10 +69,8 @@ def run_evaluate(
         estimators = {name: make_model(name, n_topics, **(gibbs if name in PAPER_MODELS else {})) for name in models}
     except ValueError as error:
         raise LinktopicsError(str(error)) from None
-    with warnings.catch_warnings():
-        warnings.showwarning = _tell
-        network = open_network(data)
-        result = evaluate(network, estimators, folds, words=words, n_jobs=n_jobs, random_state=seed, resume=resume)
+    network = open_network(data)
+    result = evaluate(network, estimators, folds, words=words, n_jobs=n_jobs, random_state=seed, resume=resume)
     console = make_console()
     console.print(data, markup=False, soft_wrap=True)
     console.print(f"{network!r}\n{folds} folds over documents, seed {seed}: mean ± standard deviation\n", markup=False)
@@ -82,11 +78,6 @@ def run_evaluate(
     if output is not None:
         result.to_csv(output)
         console.print(f"\nThe results of all folds are in {output}.", markup=False, soft_wrap=True)
-
-
-def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Show a warning as a sentence, as errors are."""
-    typer.echo(f"linktopics: {message}", err=True)
 
 
 def results_table(result: Evaluation) -> Table:

@@ -39,7 +39,7 @@ DEFAULT_TEXT = (
 
 # Chosen so that topics read well and the finding about directions shows, more or less sharply, for all seeds and Python
 # versions tried: with more non-links than the usual 1 % the model tells what many import from what hardly anyone does.
-ALPHA, NEGATIVES, LINK_COST = 3, 0.05, 4
+ALPHA, NEGATIVES, LINK_COST, THIN = 3, 0.05, 4, 5
 
 N_ATTRACTIONS, N_SUGGESTIONS = 4, 6
 
@@ -108,6 +108,7 @@ def run_demo(
         link_cost=LINK_COST,
         n_iter=n_iter,
         n_chains=n_chains,
+        thin=THIN,
         random_state=seed,
         n_jobs=-1,
         verbose=console.is_terminal and sys.stderr.isatty(),
@@ -121,7 +122,7 @@ def run_demo(
     report = [
         *show_topics(found),
         *show_weights(found, network, console.width),
-        *show_suggestions(found, text),
+        *show_suggestions(found, text, network),
     ]
     closing = [*show_next_steps(model, text), show_time(seconds, time.perf_counter() - started)]
     console.print(*report, *closing, sep="\n")
@@ -143,7 +144,7 @@ def find(model: RelationalTopicModel, text: str) -> Findings:
         weights=weights[np.ix_(order, order)],
         errors=model.link_weights_std_[np.ix_(order, order)],
         main_topics=shares.argmax(1),
-        suggestions=model.suggest_links(text, top=N_SUGGESTIONS, direction="out"),
+        suggestions=model.suggest_links(network.vectorize([text]), top=N_SUGGESTIONS, direction="out"),
     )
 
 
@@ -260,8 +261,10 @@ def direction_sentence(found: Findings, network: DocumentNetwork) -> str:
     )
 
 
-def show_suggestions(found: Findings, text: str) -> list[RenderableType]:
+def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> list[RenderableType]:
     """Show what a module with these words should import, and why."""
+    unseen = sorted({word for words in network.unseen_words([text]) or [] for word in words})
+    left_out = f" Left out, as the vocabulary lacks them: {join_within(unseen, 200)}." if unseen else ""
     table = _table({"import": "left", "probability": "left", "topic of the text → topic of the module": "left"})
     for row in found.suggestions.itertuples():
         probability = f"{row.probability:.2f} ({row.lower:.2f} to {row.upper:.2f})"
@@ -273,7 +276,7 @@ def show_suggestions(found: Findings, text: str) -> list[RenderableType]:
         _footnote(
             f"Probability (90 % interval) among the pairs trained on: all imports, counted {LINK_COST} times, and "
             f"{100 * NEGATIVES:g} % of the pairs without one. Among all pairs imports are rarer; the order is what "
-            "counts. After the topics: their part of the score."
+            f"counts. After the topics: their part of the score.{left_out}"
         ),
     ]
 
@@ -281,7 +284,7 @@ def show_suggestions(found: Findings, text: str) -> list[RenderableType]:
 def show_next_steps(model: RelationalTopicModel, text: str) -> list[RenderableType]:
     """Show the same in Python."""
     usual = RelationalTopicModel().get_params()
-    names = ("alpha", "negatives", "n_iter", "n_chains", "random_state")
+    names = ("alpha", "negatives", "n_iter", "n_chains", "thin", "random_state")
     chosen = {name: getattr(model, name) for name in names if getattr(model, name) != usual[name]}
     parameters = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
     lines = (

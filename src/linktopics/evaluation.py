@@ -73,8 +73,8 @@ def make_model(name: str, n_topics: int = 20, **parameters: Any) -> Any:
     ----------
     name : str
         A model of the paper ("Gibbs-RTM", "Gibbs-gRTM", "Approx-gRTM", "Gibbs-MMRTM", "Gibbs-gMMRTM",
-        "Approx-gMMRTM", "Var-RTM") or a baseline ("tfidf", "bm25", "tfidf-neighbours", "lsa", "lda-cosine",
-        "lda-logistic", "degree", "random").
+        "Approx-gMMRTM", "Var-RTM") or a baseline ("tfidf", "bm25", "tfidf-neighbours", "tfidf-centroid", "lsa",
+        "lda-cosine", "lda-logistic", "degree", "random").
     n_topics : int, default=20
         Number of topics; ignored by baselines that have none.
     **parameters

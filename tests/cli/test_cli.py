@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import linktopics.demo
-from linktopics import DataError, DocumentNetwork, __version__
+from linktopics import DataError, DocumentNetwork, UnseenWordsWarning, __version__
 from linktopics.cli import app
 from linktopics.demo import Findings, common_base, direction_sentence, mean_attractions
 from linktopics.rendering import heat_map
@@ -176,7 +176,9 @@ def test_next_steps_run():
     lines = re.search(r"^from linktopics import.*?direction='out'\)$", output, re.MULTILINE | re.DOTALL).group()
     imports, model, suggest = lines.splitlines()
     space = {}
-    exec(f"{imports}\n{model}\nresult = {suggest}", space)
+    with pytest.warns(UnseenWordsWarning, match="'chess'"):
+        exec(f"{imports}\n{model}\nresult = {suggest}", space)
+    assert re.search(r"vocabulary lacks\s+them: .*chess", output)
     shown = re.findall(r"^([\w.]+) +0\.\d\d \(", output, re.MULTILINE)
     assert space["result"]["id"].tolist()[: len(shown)] == shown
 
