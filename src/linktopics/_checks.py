@@ -20,7 +20,8 @@ N_EXAMPLES = 3
 def user_stacklevel() -> int:
     """Give the `stacklevel` that makes a warning point at the user's line, however deep it is issued."""
     frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "linktopics":
+    ours = ("linktopics", "sklearn")  # which wraps `transform`
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ours:
         frame, level = frame.f_back, level + 1
     return level
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,10 +110,11 @@ def _report_unseen(fitted: DocumentNetwork, texts: Any, n_known: int) -> None:
 
 def resolve_candidates(fitted: DocumentNetwork, candidates: Any) -> NDArray[np.int64]:
     """Return the indices of the training documents with these ids; None is all of them."""
-    if isinstance(candidates, str):
-        raise DataError(f"candidates is the single string {candidates!r}; pass a list of ids.")
     if candidates is None:
         return np.arange(fitted.n_documents)
+    if isinstance(candidates, str) or not isinstance(candidates, Iterable):
+        what = "string" if isinstance(candidates, str) else "value"
+        raise DataError(f"candidates is the single {what} {candidates!r}; pass a list of ids.")
     return np.array([fitted.index_of(candidate) for candidate in candidates], dtype=np.int64)
 
 
@@ -151,7 +152,8 @@ def resolve_links(
 
 def as_many(links: Any) -> Any:
     """Return the links of one document, a flat sequence of ids, as a list of one such sequence; others as they are."""
-    several = isinstance(links, Sequence | np.ndarray) and any(isinstance(x, list | set | np.ndarray) for x in links)
+    of_many = list | tuple | set | frozenset | np.ndarray
+    several = isinstance(links, Sequence | np.ndarray) and any(isinstance(x, of_many) for x in links)
     return links if links is None or several or isinstance(links, str) else [links]
 
 

@@ -24,7 +24,7 @@ from linktopics.posterior import PosteriorSample
 from linktopics.progress import ProgressBar
 from linktopics.sampler import Settings, tokens
 from linktopics.sampler.losses import make_loss
-from linktopics.words import topics_from_links
+from linktopics.words import MAX_LENGTH, topics_from_links
 
 __all__ = ["Predictor"]
 
@@ -39,9 +39,6 @@ TOLERANCE = 1e-4
 
 BLOCK_CELLS = 2**22
 """Documents x candidates (or x words) that are handled at once."""
-
-SHORTLIST = 100
-"""Candidates of a new document that are picked in single precision and then weighed in double."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -100,15 +97,13 @@ class Predictor:
         """Return link probabilities, documents x candidates, averaged over samples."""
         chosen = resolve_candidates(self.network, candidates)
         shares = self._shares(counts, direction)
-        result = np.zeros((counts.shape[0], len(chosen)))
+        result = np.empty((counts.shape[0], len(chosen)))
 
         def run(rows: slice) -> None:
-            for sample, new in zip(self.samples, shares, strict=True):
-                old = sample.doc_topic[chosen].astype(float)
-                result[rows] += self._probabilities(sample, new[rows].astype(float), old, direction)
+            result[rows] = self._mean([share[rows] for share in shares], chosen, direction)
 
         self._spread(run, _blocks(counts.shape[0], len(chosen)))
-        return result / len(self.samples)
+        return result
 
     def suggest(self, counts: csr_array, top: int, direction: str, interval: float) -> pd.DataFrame:
         """Return the best candidates with an interval and a reason, block by block of new documents."""
@@ -117,7 +112,8 @@ class Predictor:
         if not 0 < interval < 1:
             raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
         shares = self._shares(counts, direction)
-        blocks = _blocks(counts.shape[0], self.network.n_documents)
+        # Each holds documents x candidates, and the topics of the candidates suggested.
+        blocks = _blocks(counts.shape[0], max(self.network.n_documents, int(top) * self.settings.n_topics))
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
             def run(rows: slice) -> pd.DataFrame:
@@ -131,19 +127,14 @@ class Predictor:
     def _suggest_block(
         self, shares: list[NDArray[np.float32]], top: int, direction: str, interval: float
     ) -> pd.DataFrame:
-        total = np.zeros((len(shares[0]), self.network.n_documents), np.float32)
-        for sample, new in zip(self.samples, shares, strict=True):
-            total += self._probabilities(sample, new, sample.doc_topic, direction)
-        picked = _largest(total, max(SHORTLIST, top))
+        mean = self._mean(shares, np.arange(self.network.n_documents), direction)
+        picked = _largest(mean, top)
         exact = np.stack(
             [
-                self._probabilities(sample, new.astype(float), sample.doc_topic[picked].astype(float), direction)
+                self._probabilities(sample, new, sample.doc_topic[picked], direction)
                 for sample, new in zip(self.samples, shares, strict=True)
             ]
         )
-        order = np.argsort(-exact.mean(axis=0), axis=1, kind="stable")[:, :top]
-        picked = np.take_along_axis(picked, order, axis=1)
-        exact = np.take_along_axis(exact, order[None], axis=2)
         tail = (1.0 - interval) / 2.0
         lower, upper = np.quantile(exact, [tail, 1.0 - tail], axis=0)
         documents, width = picked.shape
@@ -155,7 +146,7 @@ class Predictor:
                 "document": np.repeat(np.arange(documents), width),
                 "id": self.network.ids[flat],
                 "title": "" if self.network.titles is None else self.network.titles[flat],
-                "probability": exact.mean(axis=0).reshape(-1),
+                "probability": np.take_along_axis(mean, picked, axis=1).reshape(-1),
                 "lower": lower.reshape(-1),
                 "upper": upper.reshape(-1),
                 "why": [why for row in reasons for why in row],
@@ -164,6 +155,7 @@ class Predictor:
 
     def explain(self, source: Any, target: Any, counts: csr_array | None) -> pd.DataFrame:
         """Return the parts of the scores of pairs; new documents take the place of the end that is None."""
+        self._check_links()
         if counts is None:
             if source is None or target is None:
                 raise DataError("one end of the pair is None; pass documents= to put new ones in its place.")
@@ -209,26 +201,27 @@ class Predictor:
     def words(self, out: NDArray[np.int64], into: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
         """Return the probabilities of words in documents known by their links alone, averaged over samples."""
         K = self.settings.n_topics
-        length = max(1, round(float(self.network.lengths.mean())))
+        length = min(MAX_LENGTH, max(1, round(float(self.network.lengths.mean()))))
         linked = np.zeros(n_documents, dtype=bool)
         linked[out[:, 0]] = linked[into[:, 0]] = True
         self._check_links()
 
         def run(number: int) -> NDArray[np.float64]:
-            sample = self.samples[number]
-            result = np.zeros((n_documents, self.network.n_words))
+            topics = np.full((n_documents, K), 1.0 / K)
             for rows in _blocks(n_documents, length):
                 a, b = rows.start, rows.stop
                 here_out, here_into = (p[(p[:, 0] >= a) & (p[:, 0] < b)] - [a, 0] for p in (out, into))
-                seed = np.random.SeedSequence([self.seed, number, a])
-                symmetric = not self.network.directed
-                topics = topics_from_links(sample, self.settings, here_out, here_into, b - a, length, symmetric, seed)
-                topics[~linked[rows]] = 1.0 / K
-                result[rows] = topics @ sample.word_topic[:, :K].T
-            return result
+                topics[rows] = topics_from_links(
+                    self.samples[number], self.settings, here_out, here_into, b - a, length,
+                    not self.network.directed, np.random.SeedSequence([self.seed, number, a]),
+                )  # fmt: skip
+            topics[~linked] = 1.0 / K
+            return topics
 
-        total = sum(self._spread(run, range(len(self.samples))))
-        return np.asarray(total / np.sum(total, axis=1, keepdims=True))
+        total = np.zeros((n_documents, self.network.n_words))
+        for sample, topics in zip(self.samples, self._spread(run, range(len(self.samples))), strict=True):
+            total += topics @ sample.word_topic[:, :K].T
+        return np.asarray(total / total.sum(axis=1, keepdims=True))
 
     def top_words(self, n_words: int) -> list[list[str]]:
         """Return the most probable words of each topic of the chain that is shown."""
@@ -254,19 +247,30 @@ class Predictor:
         self._check_links()
         return [self.infer(sample, counts) for sample in self.samples]
 
-    def _probabilities(self, sample: PosteriorSample, new: NDArray, old: NDArray, direction: str) -> NDArray:
-        """Return a sample's probabilities of links, in the precision of the topics of both ends.
+    def _mean(
+        self, shares: list[NDArray[np.float32]], chosen: NDArray[np.int64], direction: str
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of links of new documents with chosen candidates, averaged over samples."""
+        total = np.zeros((len(shares[0]), len(chosen)))
+        for sample, new in zip(self.samples, shares, strict=True):
+            total += self._probabilities(sample, new, sample.doc_topic[chosen], direction)
+        return total / len(self.samples)
+
+    def _probabilities(
+        self, sample: PosteriorSample, new: NDArray[np.float32], old: NDArray[np.float32], direction: str
+    ) -> NDArray[np.float64]:
+        """Return a sample's probabilities of links.
 
         Candidates `old` are the same for all new documents (candidates x K), or each has its own (documents x
         candidates x K).
         """
         loss = make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
+        old = old.astype(float)
 
-        def probability(weights: NDArray[np.float64]) -> NDArray:
-            here = new @ weights.astype(new.dtype)
+        def probability(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+            here = new @ weights
             scores = here @ old.T if old.ndim == 2 else np.einsum("ik,ijk->ij", here, old)
-            scores += new.dtype.type(sample.intercept)
-            return loss.probability(scores)
+            return loss.probability(scores + sample.intercept)
 
         if direction == "out" or not self.network.directed:
             return probability(sample.weights)
@@ -311,14 +315,12 @@ def _blocks(n_documents: int, width: int) -> list[slice]:
     return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
 
 
-def _largest(values: NDArray, size: int) -> NDArray[np.int64]:
-    """Return the columns of the `size` largest values of each row, in ascending order; of equals, the first."""
-    n_columns = values.shape[1]
-    if size >= n_columns:
-        return np.tile(np.arange(n_columns), (len(values), 1))
-    bounds = np.partition(values, n_columns - size, axis=1)[:, n_columns - size]
+def _largest(values: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    """Return the columns of the `size` largest values of each row, largest first; of equals, the first column."""
+    size = min(size, values.shape[1])
+    bounds = np.partition(values, -size, axis=1)[:, -size]
     picked = np.empty((len(values), size), dtype=np.int64)
     for i, (row, bound) in enumerate(zip(values, bounds, strict=True)):
-        above, equal = np.flatnonzero(row > bound), np.flatnonzero(row == bound)
-        picked[i] = np.sort(np.concatenate([above, equal[: size - len(above)]]))
+        columns = np.flatnonzero(row >= bound)
+        picked[i] = columns[np.argsort(-row[columns], kind="stable")][:size]
     return picked

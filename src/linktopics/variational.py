@@ -413,7 +413,8 @@ class VariationalRTM(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transformer
         expected, lengths = self._infer(documents)
         self._check_links()
         chosen = resolve_candidates(self.network_, candidates)
-        score = (expected / np.maximum(lengths, 1) * np.diag(self.link_weights_)) @ self._phibar[chosen].T
+        shares = np.where(lengths > 0, expected / np.maximum(lengths, 1), 1 / self._n_features_out)
+        score = (shares * np.diag(self.link_weights_)) @ self._phibar[chosen].T
         return expit(score + self.intercept_)
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,11 +19,14 @@ from linktopics.sampler import Corpus, Sampler, Settings, initial_state
 
 __all__ = ["PredictsWords", "topics_from_links"]
 
-BURN_IN = 30
-"""Sweeps over documents known by their links before their topics are averaged."""
+MAX_LENGTH = 256
+"""Tokens of a document known by its links, at most: more would hardly change its topics, and they move more slowly."""
 
-AVERAGED_SWEEPS = 30
-"""Sweeps whose topics are averaged."""
+MEMORIES = 6
+"""Burn-in, and the sweeps averaged after it, in units of the sweeps that a document remembers its topics for."""
+
+MAX_SWEEPS = 2000
+"""Most sweeps of burn-in, and most that are averaged."""
 
 
 def topics_from_links(
@@ -40,6 +44,7 @@ def topics_from_links(
     The sampler of training draws them. A new document has `length` tokens, all of one word, which says nothing about
     topics: with a vocabulary of one word, words and totals per topic cancel in the sweep. Its links have augmented
     variables of their own. The training documents it links with stand behind the new ones, and keep their topics.
+    Under the prior, counts of topics are correlated over (length + alpha) / alpha sweeps, which sets their number.
 
     Parameters
     ----------
@@ -79,12 +84,13 @@ def topics_from_links(
     state.weights, state.intercept = sample.weights, sample.intercept
     sampler = Sampler(corpus, settings, state, n_swept=n_documents)
     total = np.zeros((n_documents, K))
-    for sweep in range(BURN_IN + AVERAGED_SWEEPS):
+    n_sweeps = min(MAX_SWEEPS, math.ceil(MEMORIES * (length + settings.alpha) / settings.alpha))
+    for sweep in range(2 * n_sweeps):
         sampler.draw_topics(*sampler.loss.gaussian(state.augmented))
         state.augmented = sampler.loss.draw(sampler.scores(), state.rng)
-        if sweep >= BURN_IN:
+        if sweep >= n_sweeps:
             total += state.doc_topic[:n_documents, :K]
-    proportions = total / AVERAGED_SWEEPS + settings.alpha / K
+    proportions = total / n_sweeps + settings.alpha / K
     return np.asarray(proportions / proportions.sum(axis=1, keepdims=True))
 
 

@@ -14,7 +14,7 @@ from linktopics.datasets._cache import cache_folder
 from linktopics.datasets._download import fetch
 from linktopics.errors import DataError, NetworkWarning
 from linktopics.network import DocumentNetwork
-from linktopics.readers._files import read_bytes, find_file
+from linktopics.readers._files import find_file, read_bytes
 from linktopics.readers.linqs import read_linqs
 
 if TYPE_CHECKING:

@@ -1,0 +1,266 @@
+"""One experiment under way: its settings, its data, the folder it writes to, and what it can take up again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+from sklearn.base import clone
+
+from linktopics import __version__
+from linktopics.errors import DataError
+from linktopics.model import DEFAULT_LINK_COST, RelationalTopicModel
+from linktopics.network import DocumentNetwork
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Run", "best_connected", "load_network"]
+
+QUICK_DOCUMENTS = 150
+QUICK_SWEEPS = 20
+DPI = 150
+
+DATA_VARIABLE = "LINKTOPICS_DATA"
+
+
+def load_network(name: str) -> DocumentNetwork:
+    """Return a network of the study by its name.
+
+    Parameters
+    ----------
+    name : {"cora", "citeseer", "webkb", "cora-r"}
+        "cora-r" is the part of Cora with titles and real words that ships with the R package lda.
+    """
+    from linktopics.datasets import open_network
+
+    if name != "cora-r":
+        return open_network(name)
+    folder = Path(os.environ.get(DATA_VARIABLE, "")) / name
+    if DATA_VARIABLE not in os.environ or not folder.is_dir():
+        raise DataError(
+            f"the network cora-r was not found: set {DATA_VARIABLE} to a folder that holds a folder cora-r with "
+            "documents.txt, vocab.txt, titles.txt and cites.txt, written from cora.documents, cora.vocab, cora.titles "
+            "and cora.cites, the data sets of the R package lda."
+        )
+    # A line of cites.txt is "i j", where j looks to be the citing paper.
+    return DocumentNetwork.from_ldac(folder, links_reversed=True)
+
+
+def best_connected(network: DocumentNetwork, n_documents: int, start: int | None = None) -> DocumentNetwork:
+    """Return the documents nearest to a start, by default the one with the most links, with the links among them.
+
+    Examples
+    --------
+    >>> network = DocumentNetwork([[1]] * 5, [(0, 1), (1, 2), (1, 3)])
+    >>> best_connected(network, 3).ids
+    array([0, 1, 2])
+    """
+    size = network.n_documents
+    graph = csr_array((np.ones(network.n_links), tuple(network.links.T)), shape=(size, size))
+    if start is None:
+        start = int(np.bincount(network.links.ravel(), minlength=size).argmax())
+    order = breadth_first_order(csr_array(graph + graph.T), start, return_predecessors=False)
+    return network.subset(np.sort(order[:n_documents]))
+
+
+def compile_kernels(models: Mapping[str, Any], network: DocumentNetwork) -> None:
+    """Fit each sampler to a few documents, so that no time measured later is time of compilation."""
+    few = best_connected(network, 50)
+    for model in models.values():
+        if isinstance(model, RelationalTopicModel):
+            fitted = clone(model).set_params(n_iter=0, n_samples=1, n_chains=1, random_state=0).fit(few)
+            fitted.predict_links(few.counts)
+            fitted.word_probabilities([[few.ids[0]]])
+
+
+def load_average() -> float:
+    """Return how many processes wanted to run in the last minute, on average; NaN where the system does not tell."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else float("nan")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is either all there or not there, whenever the power goes."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+
+
+@dataclass
+class Run:
+    """What an experiment is asked for, and what it has written.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+    folder : Path
+        Where its files go.
+    folds : int
+        Folds over documents; 0 if there are none.
+    topics : tuple of int
+        Numbers of topics.
+    n_jobs : int
+        Fits at the same time.
+    seed : int
+        Seed of folds and models.
+    quick : bool
+        Small data and few sweeps, to see that everything works.
+    """
+
+    name: str
+    folder: Path
+    folds: int
+    topics: tuple[int, ...]
+    n_jobs: int = 1
+    seed: int = 0
+    quick: bool = False
+    files: list[Path] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+    load: list[float] = field(default_factory=lambda: [load_average()])
+
+    def sweeps(self, n_iter: int) -> int:
+        """Return the number of sweeps, which is at most 20 in a quick run."""
+        return min(n_iter, QUICK_SWEEPS) if self.quick else n_iter
+
+    def network(
+        self, name: str, start: Callable[[DocumentNetwork], int] | None = None, quick_documents: int = QUICK_DOCUMENTS
+    ) -> DocumentNetwork:
+        """Return a network by name; in a quick run, its documents nearest to `start` or to the one with most links."""
+        network = load_network(name)
+        if self.quick:
+            network = best_connected(network, quick_documents, None if start is None else start(network))
+        self.data[name] = {
+            "documents": network.n_documents,
+            "words": network.n_words,
+            "tokens": network.n_tokens,
+            "links": network.n_links,
+            "fingerprint": network.fingerprint(),
+        }
+        return network
+
+    def evaluate(self, network: DocumentNetwork, models: Mapping[str, Any], **options: Any) -> pd.DataFrame:
+        """Return the folds of an evaluation that goes on where an earlier one in this folder stopped."""
+        from linktopics.evaluation import evaluate
+
+        self.note(models)
+        compile_kernels(models, network)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return evaluate(
+            network,
+            models,
+            folds=self.folds,
+            n_jobs=self.n_jobs,
+            random_state=self.seed,
+            resume=self.folder / "runs.jsonl",
+            **options,
+        ).folds
+
+    def note(self, models: Mapping[str, Any]) -> None:
+        """Write the parameters of models down for the settings."""
+        for label, model in models.items():
+            parameters = model.get_params()
+            if isinstance(model, RelationalTopicModel) and model.link_cost is None:
+                parameters["link_cost"] = DEFAULT_LINK_COST[model.weights]
+            self.parameters[label] = {"class": type(model).__name__, **parameters}
+
+    def remembered(self, network: DocumentNetwork, model: Any, what: Any, compute: Callable[[], Any]) -> Any:
+        """Return what `compute` gives, from the folder if it was computed with this network and model before.
+
+        Parameters
+        ----------
+        network, model
+            What the result depends on.
+        what : object
+            Anything else it depends on, with a telling repr.
+        compute : callable
+            Gives the result, which JSON can hold.
+        """
+        depends = (__version__, network.fingerprint(), type(model).__name__, sorted(model.get_params().items()), what)
+        key = hashlib.sha256(repr(depends).encode()).hexdigest()
+        path = self.folder / "pieces" / f"{key[:24]}.json"
+        if path.exists():
+            return json.loads(path.read_text(encoding="utf-8"))
+        result = json.loads(json.dumps(compute()))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(result))
+        return result
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file of this experiment, which will be among the files written."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.files.append(self.folder / name)
+        return self.files[-1]
+
+    def save_table(self, name: str, table: pd.DataFrame) -> None:
+        """Write a table as CSV, six digits of each number."""
+        table.to_csv(self.path(name), index=False, float_format="%.6g", lineterminator="\n")
+
+    def save_figure(self, name: str, figure: Figure) -> None:
+        """Write a figure as PNG."""
+        if self.quick:
+            figure.suptitle(f"{figure.get_suptitle()}\nquick run on a part of the data")
+        figure.savefig(self.path(name), dpi=DPI, metadata={"Software": None})
+
+    def save_settings(self, started: float, *, finished: bool) -> None:
+        """Write down all that is needed to run again; seconds of earlier sittings with these settings are added."""
+        path = self.folder / "settings.json"
+        settings = {
+            "name": self.name,
+            "command": self.command,
+            "quick": self.quick,
+            "folds": self.folds,
+            "topics": list(self.topics),
+            "seed": self.seed,
+            "jobs": self.n_jobs,
+            "data": self.data,
+            "parameters": self.parameters,
+            "versions": {
+                "linktopics": __version__,
+                **{name: version(name) for name in ("numpy", "numba", "scipy", "scikit-learn", "polyagamma")},
+                "python": platform.python_version(),
+            },
+            "cpus": os.cpu_count(),
+        }
+        settings = json.loads(json.dumps(settings, default=str))
+        seconds = time.perf_counter() - started
+        earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if all(earlier.get(name) == settings[name] for name in ("command", "jobs", "versions", "cpus")):
+            seconds += earlier["seconds"]
+        self.load.append(load_average())
+        settings |= {
+            "finished": finished,
+            "load": self.load,
+            "date": datetime.now(timezone.utc).date().isoformat(),
+            "seconds": round(seconds, 1),
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(settings, indent=1) + "\n")
+        if finished:
+            self.files.append(path)
+
+    @property
+    def busy(self) -> bool:
+        """Whether more processes wanted to run than there are cores, which makes all times measured too long."""
+        return max(self.load) > (os.cpu_count() or 1) + 0.5
+
+    @property
+    def command(self) -> str:
+        """The command that does this again."""
+        numbers = ",".join(map(str, self.topics))
+        options = (" --quick" if self.quick else "") + (f" --folds {self.folds}" if self.folds else "")
+        return f"linktopics reproduce {self.name}{options} --topics {numbers} --seed {self.seed}"

@@ -1,0 +1,225 @@
+"""``linktopics reproduce`` as a user meets it: files, columns, resuming, sentences."""
+
+import json
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import linktopics.study.comparison
+import linktopics.study.registry
+import linktopics.study.run
+from linktopics.cli import app
+from linktopics.model import RelationalTopicModel
+from linktopics.study import EXPERIMENTS
+from linktopics.study.registry import Experiment
+
+PREDICTION = {"link_rank", "link_rank_std", "auc", "auc_std", "word_rank", "word_rank_std", "folds"}
+TIMES = {"topics_seconds", "augmented_seconds", "weights_seconds", "train_seconds"}
+COMPARISON = {
+    "folds.csv": {"group", "model", "topics", "fold", "link_rank", "auc", "word_rank", "train_seconds", "test_seconds"},
+    "summary.csv": {"group", "model", "topics", "train_seconds", "test_seconds", *PREDICTION},
+    "log-loss.png": None,
+    "hinge.png": None,
+}
+VARIED = {"panel", "data", "model", "topics"}
+
+FILES = {
+    "cora": COMPARISON,
+    "webkb": COMPARISON,
+    "citeseer": COMPARISON,
+    "time-split": {
+        "folds.csv": {"model", "topics", "sweeps", "fold", *TIMES},
+        "summary.csv": {"model", "topics", "topics_percent", "augmented_percent", "weights_percent", *TIMES},
+        "time-split.png": None,
+    },
+    "lambda-time": {
+        "folds.csv": {"model", "topics", "sweeps", "fold", *TIMES},
+        "summary.csv": {"model", "topics", "augmented_per_sweep", "weights_per_sweep", "weights_per_sweep_std"},
+        "lambda-time.png": None,
+    },
+    "sensitivity-c": {
+        "folds.csv": {*VARIED, "link_cost", "fold"},
+        "summary.csv": {*VARIED, "link_cost", *PREDICTION},
+        "diagonal.png": None,
+        "full.png": None,
+    },
+    "sensitivity-burnin": {
+        "folds.csv": {*VARIED, "n_iter", "fold"},
+        "summary.csv": {*VARIED, "n_iter", "link_rank", "auc", "train_seconds"},
+        "burn-in.png": None,
+    },
+    "sensitivity-negatives": {
+        "folds.csv": {*VARIED, "negatives", "fold"},
+        "summary.csv": {*VARIED, "negatives", "link_rank", "auc", "train_seconds"},
+        "negatives.png": None,
+    },
+    "sensitivity-alpha": {
+        "folds.csv": {*VARIED, "alpha", "fold"},
+        "summary.csv": {*VARIED, "alpha", *PREDICTION},
+        "alpha.png": None,
+    },
+    "weights": {
+        "topics.csv": {"model", "topic", "share", "words"},
+        "weights.csv": {"model", "source_topic", "target_topic", "weight", "weight_std"},
+        "weights-Gibbs-RTM.png": None,
+        "weights-Gibbs-gRTM.png": None,
+        "signs.txt": None,
+    },
+    "suggestions": {
+        "suggestions.csv": {"model", "fold", "document", "rank", "suggested", "true_link"},
+        "folds.csv": {"model", "fold", "mean_true_links", "true_links", "documents"},
+        "summary.csv": {"model", "mean_true_links", "mean_true_links_std", "true_links", "documents"},
+        "suggestions.md": None,
+        "true-links.png": None,
+    },
+    "topics": {
+        "classes.csv": {"topic", "share", "Theory"},
+        "documents.csv": {"topic", "rank", "id", "class", "proportion"},
+        "topics.png": None,
+    },
+}
+"""What each experiment writes beside its settings, and columns its tables must have."""
+
+
+@pytest.fixture
+def small(data_dir, monkeypatch):
+    """Make quick runs smaller still."""
+    monkeypatch.setenv("LINKTOPICS_DATA", str(data_dir))
+    monkeypatch.setattr(linktopics.study.run, "QUICK_SWEEPS", 3)
+    ours = {"Gibbs-gRTM, 2 samples": ("Gibbs-gRTM", {"n_samples": 2, "thin": 1})}
+    monkeypatch.setattr(linktopics.study.comparison, "OURS", ours)
+    monkeypatch.setattr(linktopics.study.run.Run.network, "__defaults__", (None, 60))
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)], prog_name="linktopics")
+
+
+def quick(name, folder, *more):
+    result = run(name, "--quick", "--jobs", 1, "--output", folder, *more)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment(name, small, tmp_path, data_dir):
+    result = quick(name, tmp_path)
+    expected = FILES[name]
+    written = {path.name for path in tmp_path.iterdir()} - {"runs.jsonl", "pieces"}
+    assert written == {*expected, "settings.json"}
+    for file, columns in expected.items():
+        assert str(tmp_path / file) in result.stdout
+        if columns:
+            assert columns <= set(pd.read_csv(tmp_path / file).columns)
+        elif file.endswith(".png"):
+            assert (tmp_path / file).read_bytes().startswith(b"\x89PNG")
+    report = [line for line in result.stdout.splitlines() if str(tmp_path) not in line]
+    assert max(map(len, report)) <= 100
+    settings = json.loads((tmp_path / "settings.json").read_text(encoding="utf-8"))
+    assert settings["finished"] is True
+    assert settings["command"].startswith(f"linktopics reproduce {name} --quick")
+    assert all(len(data["fingerprint"]) == 64 for data in settings["data"].values())
+    assert all("class" in parameters for parameters in settings["parameters"].values())
+    assert str(data_dir) not in json.dumps(settings)
+
+
+def test_finished_fits_are_not_done_again(small, tmp_path, monkeypatch):
+    """A run with other topics adds its own fits; one with the same settings only draws."""
+    monkeypatch.setattr(linktopics.study.run, "compile_kernels", lambda *_: None)
+    quick("sensitivity-negatives", tmp_path, "--topics", "3")
+    before = (tmp_path / "runs.jsonl").read_text(encoding="utf-8")
+    first = pd.read_csv(tmp_path / "folds.csv")
+    (tmp_path / "negatives.png").unlink()
+    quick("sensitivity-negatives", tmp_path, "--topics", "3,4")
+    after = (tmp_path / "runs.jsonl").read_text(encoding="utf-8")
+    assert after.startswith(before)
+    assert after.count("\n") == 2 * before.count("\n") == 2 * len(first)
+    monkeypatch.setattr(RelationalTopicModel, "fit", no_fit)
+    quick("sensitivity-negatives", tmp_path, "--topics", "3")
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "folds.csv"), first)
+    assert (tmp_path / "negatives.png").exists()
+
+
+@pytest.mark.parametrize("name", ["weights", "suggestions", "topics"])
+def test_finished_pieces_are_not_fitted_again(name, small, tmp_path, monkeypatch):
+    quick(name, tmp_path)
+    tables = {path.name: path.read_bytes() for path in tmp_path.glob("*.csv")}
+    monkeypatch.setattr(RelationalTopicModel, "fit", no_fit)
+    quick(name, tmp_path)
+    assert tables == {path.name: path.read_bytes() for path in tmp_path.glob("*.csv")}
+
+
+def test_an_interrupted_experiment_goes_on(small, tmp_path, monkeypatch):
+    fit, fits = RelationalTopicModel.fit, []
+
+    def interrupted_fit(self, X, *arguments, **named):
+        if len(fits) == 3:
+            raise KeyboardInterrupt
+        fits.append(self)
+        return fit(self, X, *arguments, **named)
+
+    monkeypatch.setattr(linktopics.study.run, "compile_kernels", lambda *_: None)
+    monkeypatch.setattr(RelationalTopicModel, "fit", interrupted_fit)
+    result = run("sensitivity-negatives", "--quick", "--jobs", 1, "--output", tmp_path)
+    assert (result.exit_code, result.stderr) == (130, "linktopics: interrupted.\n")
+    assert json.loads((tmp_path / "settings.json").read_text(encoding="utf-8"))["finished"] is False
+    n_done = (tmp_path / "runs.jsonl").read_text(encoding="utf-8").count("\n")
+    assert n_done == 3
+    fits[:] = [None] * 4  # no interrupt any more
+    quick("sensitivity-negatives", tmp_path)
+    assert len(fits) - 4 == len(pd.read_csv(tmp_path / "folds.csv")) - n_done == 1
+
+
+def test_list():
+    result = run("--list")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()] == list(EXPERIMENTS)
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["corra"], "no experiment is called 'corra'; the names are cora, webkb, citeseer, time-split"),
+        ([], "say which experiment"),
+        (["cora", "--topics", "5;10"], "give whole numbers"),
+        (["weights", "--topics", "5,10"], "weights takes one number of topics"),
+        (["cora", "--folds", "1"], "Invalid value for '--folds'"),
+    ],
+)
+def test_wrong_arguments(arguments, sentence):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.stderr.replace("│", " ").split())
+    assert "Traceback" not in result.output
+
+
+def test_missing_data_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("LINKTOPICS_DATA", str(tmp_path))
+    result = run("weights", "--output", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("linktopics: the network cora-r was not found: set LINKTOPICS_DATA")
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_all_gives_each_experiment_a_folder(tmp_path, monkeypatch):
+    home = "weights.learned_weights"
+    names = {"one": Experiment(home, "first", folds=4), "two": Experiment(home, "second", serial=True)}
+    monkeypatch.setattr(linktopics.study.registry, "EXPERIMENTS", names)
+    runs = []
+    monkeypatch.setattr("linktopics.study.weights.learned_weights", lambda run: runs.append(run) or "found")
+    result = run("all", "--output", tmp_path, "--topics", "7,3", "--jobs", "2", "--seed", "5")
+    assert result.exit_code == 0, result.output
+    assert [(each.name, each.folder, each.folds, each.n_jobs) for each in runs] == [
+        ("one", tmp_path / "one", 4, 2),
+        ("two", tmp_path / "two", 5, 1),
+    ]
+    assert {each.topics for each in runs} == {(3, 7)}
+    assert {each.seed for each in runs} == {5}
+    assert result.stdout.count("found") == 2
+
+
+def no_fit(self, *_, **__):
+    raise AssertionError("a model was fitted again")
