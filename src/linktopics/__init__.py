@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linktopics import datasets
+    from linktopics import baselines, datasets, metrics
     from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, UnseenWordsWarning
+    from linktopics.evaluation import evaluate
     from linktopics.model import RelationalTopicModel
     from linktopics.network import DocumentNetwork
+    from linktopics.search import LinkSearchCV
     from linktopics.variational import VariationalRTM
 
 __version__ = "0.1.0.dev0"
@@ -18,30 +20,38 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "DataError",
     "DocumentNetwork",
+    "LinkSearchCV",
     "LinktopicsError",
     "NetworkWarning",
     "RelationalTopicModel",
     "SamplingError",
     "UnseenWordsWarning",
     "VariationalRTM",
+    "baselines",
     "datasets",
+    "evaluate",
+    "metrics",
 ]
 
 _HOME = {
     "DataError": "errors",
     "DocumentNetwork": "network",
+    "LinkSearchCV": "search",
     "LinktopicsError": "errors",
     "NetworkWarning": "errors",
     "RelationalTopicModel": "model",
     "SamplingError": "errors",
     "UnseenWordsWarning": "errors",
     "VariationalRTM": "variational",
+    "evaluate": "evaluation",
 }
+
+_MODULES = ("baselines", "datasets", "metrics")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("linktopics.datasets")
+    if name in _MODULES:
+        return import_module(f"linktopics.{name}")
     if name in _HOME:
         return getattr(import_module(f"linktopics.{_HOME[name]}"), name)
     raise AttributeError(f"module 'linktopics' has no attribute {name!r}")

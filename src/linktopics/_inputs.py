@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from linktopics.network import DocumentNetwork
 __all__ = [
     "as_many",
     "check_direction",
+    "check_top",
     "resolve_candidates",
     "resolve_counts",
     "resolve_links",
@@ -122,6 +124,12 @@ def check_direction(direction: str) -> None:
     """Raise if `direction` is not one of the three."""
     if direction not in ("both", "out", "in"):
         raise ValueError(f'direction is {direction!r}; it must be "both", "out" or "in".')
+
+
+def check_top(top: Any) -> None:
+    """Raise if `top` is not a number of things to list."""
+    if not (isinstance(top, Integral) and int(top) >= 1):
+        raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
 
 
 def resolve_links(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from linktopics._inputs import check_direction, resolve_candidates
+from linktopics._inputs import check_direction, check_top, resolve_candidates
 from linktopics.errors import DataError
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.sweep import infer
@@ -107,8 +107,7 @@ class Predictor:
 
     def suggest(self, counts: csr_array, top: int, direction: str, interval: float) -> pd.DataFrame:
         """Return the best candidates with an interval and a reason, block by block of new documents."""
-        if not (isinstance(top, (int, np.integer)) and top >= 1):
-            raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
+        check_top(top)
         if not 0 < interval < 1:
             raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
         shares = self._shares(counts, direction)

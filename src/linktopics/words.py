@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linktopics._inputs import as_many
+from linktopics._inputs import as_many, check_top
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import PosteriorSample
@@ -130,8 +130,7 @@ class PredictsWords:
         >>> model.predict_words(["a"], top=3).shape
         (3, 3)
         """
-        if not (isinstance(top, (int, np.integer)) and top >= 1):
-            raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
+        check_top(top)
         probabilities = self.word_probabilities(as_many(links), as_many(linked_by))
         order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top]
         names = self.network_.vocabulary

@@ -13,7 +13,14 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import check_direction, resolve_candidates, resolve_counts, resolve_links, resolve_network
+from linktopics._inputs import (
+    check_direction,
+    check_top,
+    resolve_candidates,
+    resolve_counts,
+    resolve_links,
+    resolve_network,
+)
 from linktopics.network import DocumentNetwork
 
 if TYPE_CHECKING:
@@ -132,8 +139,7 @@ class LinkBaseline(BaseEstimator):
            document id
         0         0  a
         """
-        if not (isinstance(top, (int, np.integer)) and top >= 1):
-            raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
+        check_top(top)
         scores = self.predict_links(documents, direction=direction)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
         titles = self.network_.titles
