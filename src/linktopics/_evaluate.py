@@ -65,6 +65,10 @@ def run_evaluate(
         raise LinktopicsError(f"{option} is for Gibbs models, and there is none among {', '.join(models)}.")
     if output is not None and not output.parent.is_dir():
         raise LinktopicsError(f"there is no folder {str(output.parent)!r} to save the results in.")
+    if output is not None:
+        output.open("a").close()  # fails now rather than after the work
+    if len(set(models)) < len(models):
+        raise LinktopicsError(f"{max(models, key=list(models).count)} is named twice; give each model once.")
     try:
         estimators = {name: make_model(name, n_topics, **(gibbs if name in PAPER_MODELS else {})) for name in models}
     except ValueError as error:

@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -22,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from linktopics import __version__
 from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError
 from linktopics.metrics import auc, link_ranks, word_ranks
+from linktopics.model import RelationalTopicModel
 from linktopics.network import DocumentNetwork
 
 __all__ = ["Indices", "Result", "ResultFile", "Task", "run_task", "seeded", "task_keys"]
@@ -76,7 +78,7 @@ def run_task(network: DocumentNetwork, number: int, task: Task) -> Result:
             row = _row(network, task)
     except Exception as error:
         place = f"{task.label}, fold {task.fold}"
-        for kind in (DataError, SamplingError, LinktopicsError, ValueError):
+        for kind in (DataError, SamplingError, LinktopicsError, ValueError, MemoryError, OSError):
             if isinstance(error, kind):
                 raise kind(f"{place}: {error}") from error
         raise RuntimeError(f"{place}: {type(error).__name__}: {error}") from error
@@ -90,6 +92,8 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     outgoing, incoming = _links_between(network, task.test, task.train)
     model = seeded(clone(task.estimator), task.seeds)
     model.set_params(**{name: False for name in model.get_params() if _last(name) == "verbose"})
+    if isinstance(model, RelationalTopicModel):
+        _warm_up(model.n_topics, model.loss, model.weights, model.sampler, network.directed)
     start = time.perf_counter()
     model.fit(training)
     row = {"model": task.label, "fold": task.fold, "train_seconds": time.perf_counter() - start}
@@ -105,6 +109,23 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     timings = getattr(model, "timings_", {})
     row |= {f"{part}_seconds": float(timings.get(part, np.nan)) for part in ("topics", "augmented", "weights")}
     return {"word_rank": np.nan, "words_seconds": np.nan, **row, "n_test_links": truth.nnz}
+
+
+@cache
+def _warm_up(n_topics: int, loss: str, weights: str, sampler: str, directed: bool) -> None:
+    """Compile the kernels of such models, or load them, so that no time measured later is time of that."""
+    network = DocumentNetwork(np.eye(4, dtype=int), [(0, 1), (1, 2)], directed=directed)
+    short: dict[str, Any] = {
+        "n_iter": 0,
+        "n_samples": 1,
+        "thin": 1,
+        "negatives": 1,
+        "random_state": 0,
+        "verbose": False,
+    }
+    model = RelationalTopicModel(n_topics, loss=loss, weights=weights, sampler=sampler, **short).fit(network)
+    model.predict_links(network.counts)
+    model.word_probabilities([[0]])
 
 
 def seeded(model: Any, seeds: np.random.SeedSequence) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -71,11 +71,15 @@ def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
     """Return the checked counts of new documents: a matrix, a network, a text or several texts.
 
     A warning counts the words of texts that are not in the vocabulary, another the documents without a known word.
-    These get the topics of the prior.
+    These have only the prior to go by.
     """
     fitted: DocumentNetwork = estimator.network_
+    if isinstance(X, Mapping):
+        X = list(X.values())  # texts by id, as for `DocumentNetwork.from_texts`
     if isinstance(X, str):
         X = [X]
+    if isinstance(X, list | tuple) and not X:
+        raise DataError("there are no documents: the list is empty.")
     if _are_texts(X):
         counts = fitted.vectorize(X)
         _report_unseen(fitted, X, int(counts.sum()))
@@ -83,13 +87,14 @@ def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
         if isinstance(X, DocumentNetwork):
             _check_same_words(fitted, X)
             X = X.counts
+        _check_columns(fitted, X)
         checked = validate_data(estimator, X, accept_sparse="csr", reset=False, ensure_all_finite=False)
         counts = check_counts(as_count_matrix(checked), np.arange(checked.shape[0]), fitted.vocabulary)
     empty = np.flatnonzero(np.diff(counts.indptr) == 0)
     if len(empty):
         warnings.warn(
             f"{numbered(len(empty), 'document')} without a known word (the first is number {empty[0]}) "
-            "get the topics of the prior.",
+            "have only the prior to go by.",
             NetworkWarning,
             stacklevel=user_stacklevel(),
         )
@@ -183,6 +188,18 @@ def _are_texts(X: Any) -> bool:
     if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__") or isinstance(X, DocumentNetwork):
         return False
     return len(X) > 0 and any(isinstance(x, str) for x in X)
+
+
+def _check_columns(fitted: DocumentNetwork, X: Any) -> None:
+    """Raise if the columns of a data frame are named, but not as the words fitted are."""
+    columns = getattr(X, "columns", None)
+    if columns is None or fitted.vocabulary is None or not all(isinstance(name, str) for name in columns):
+        return
+    if list(columns) != fitted.vocabulary.tolist():
+        raise DataError(
+            "the columns of the data frame are not the words of the network fitted, in their order; count with its "
+            "vocabulary (frame.reindex(columns=network.vocabulary, fill_value=0))."
+        )
 
 
 def _check_same_words(fitted: DocumentNetwork, new: DocumentNetwork) -> None:

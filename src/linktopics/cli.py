@@ -37,7 +37,7 @@ class Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise  # the reader of the output has gone, which typer knows to take quietly
-        except (LinktopicsError, ValueError, OSError) as error:
+        except (LinktopicsError, ValueError, OSError, MemoryError) as error:
             if ctx.ensure_object(dict).get(SHOWS_TRACEBACK):
                 raise
             certain = isinstance(error, LinktopicsError | OSError)
@@ -143,7 +143,7 @@ def evaluate(
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
     topics: Annotated[int, typer.Option(min=1, help="Number of topics, of models that have them.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 0,
-    jobs: Annotated[int, typer.Option(min=-1, help="Processes; -1 is one per core.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     words: Annotated[bool, typer.Option("--words/--no-words", help="Predict words from links, too.")] = True,
     output: Annotated[
         Path | None, typer.Option(help="Save the results of all folds as CSV.", dir_okay=False, show_default=False)
@@ -222,7 +222,8 @@ def reproduce(
     show_list: Annotated[bool, typer.Option("--list", help="Show the experiments and exit.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Small data and few sweeps, in seconds.")] = False,
     output: Annotated[
-        Path | None, typer.Option(help="Folder for the files; results/NAME by default.", file_okay=False)
+        Path | None,
+        typer.Option(help="Folder for the files; results/NAME (or NAME-quick) by default.", file_okay=False),
     ] = None,
     folds: Annotated[
         int | None, typer.Option(min=2, help="Folds over documents; 5 by default, 3 where a parameter is varied.")

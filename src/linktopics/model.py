@@ -75,7 +75,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         Margin of the hinge loss.
     negatives : float, default=0.01
         Below 1, the fraction of the unlinked pairs that are sampled as non-links; from 1 on, non-links per link. A
-        fraction that means over a million is replaced by 5 per link, with a warning.
+        fraction that means over a million, or none, is replaced by 5 per link, with a warning.
     intercept : bool, default=False
         Adds a constant to the scores of diagonal weights. Full weights contain one.
     n_iter : int, default=300
@@ -431,7 +431,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         -------
         DataFrame
             Columns ``document`` (its number), ``id``, ``title``, ``probability``, ``lower``, ``upper`` (over posterior
-            samples) and ``why``, the topics that carry the score.
+            samples; NaN if there is only one) and ``why``, the topics that carry the score.
 
         Examples
         --------

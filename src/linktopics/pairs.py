@@ -66,7 +66,8 @@ def sample_pairs(
         Whether (i, j) and (j, i) are two pairs or one.
     negatives : float
         Below 1, the fraction of the unobserved pairs to draw; from 1 on, the number of non-links per link. A
-        fraction that means more than `MAX_NEGATIVES` pairs is replaced by `NEGATIVES_PER_LINK` with a warning.
+        fraction that means more than `MAX_NEGATIVES` pairs, or not one, is replaced by `NEGATIVES_PER_LINK` with a
+        warning. Zero is taken at its word: links alone.
         A network without links gets no non-links either: there is nothing to tell them from.
     rng : numpy.random.Generator
         Source of randomness.
@@ -104,12 +105,19 @@ def _n_negatives(negatives: float, n_unobserved: int, n_links: int) -> int:
     if negatives >= 1:
         return min(round(negatives * n_links), n_unobserved)
     wanted = round(negatives * n_unobserved)
-    if wanted <= MAX_NEGATIVES:
+    if negatives == 0 or 0 < wanted <= MAX_NEGATIVES:
         return wanted
-    instead = min(NEGATIVES_PER_LINK * n_links, wanted)
+    instead = min(NEGATIVES_PER_LINK * n_links, wanted or n_unobserved)
+    if instead == wanted:  # there is no unlinked pair
+        return wanted
+    why = (
+        f"over the limit of {MAX_NEGATIVES:,} for a fraction"
+        if wanted
+        else "which leaves links with nothing to differ from"
+    )
     warnings.warn(
-        f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} non-links, over the limit of "
-        f"{MAX_NEGATIVES:,} for a fraction; {NEGATIVES_PER_LINK} per link, {instead:,}, are drawn instead. Pass "
+        f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} non-links, {why}; "
+        f"{NEGATIVES_PER_LINK} per link, {instead:,}, are drawn instead. Pass "
         f"negatives={NEGATIVES_PER_LINK}, or another number per link, to choose this yourself.",
         NetworkWarning,
         stacklevel=user_stacklevel(),

@@ -136,6 +136,8 @@ class Predictor:
         )
         tail = (1.0 - interval) / 2.0
         lower, upper = np.quantile(exact, [tail, 1.0 - tail], axis=0)
+        if len(exact) == 1:  # one sample does not tell how sure it is
+            lower, upper = np.full((2, *picked.shape), np.nan)
         documents, width = picked.shape
         shown = [number for number, sample in enumerate(self.samples) if sample.chain == self.best_chain]
         reasons = [self._reasons([shares[s][i] for s in shown], picked[i], direction) for i in range(documents)]

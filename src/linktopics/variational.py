@@ -316,6 +316,15 @@ class VariationalRTM(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transformer
             Ignored.
         links : array-like of shape (n_links, 2) or square sparse matrix, optional
             Links between rows of a count matrix.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import VariationalRTM
+        >>> counts = np.array([[5, 4, 0, 0], [4, 6, 0, 0], [0, 0, 5, 5], [0, 0, 6, 3]])
+        >>> model = VariationalRTM(2, alpha=1.0, negatives=1, random_state=0).fit(counts, links=[[0, 1], [2, 3]])
+        >>> model.n_iter_ > 1
+        True
         """
         self._validate_params()
         network = resolve_network(self, X, links, directed=False)
@@ -388,6 +397,15 @@ class VariationalRTM(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transformer
         -------
         ndarray of shape (n_documents, n_topics)
             Rows sum to 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import VariationalRTM
+        >>> counts = np.array([[5, 4, 0, 0], [4, 6, 0, 0], [0, 0, 5, 5], [0, 0, 6, 3]])
+        >>> model = VariationalRTM(2, alpha=1.0, negatives=1, random_state=0).fit(counts, links=[[0, 1], [2, 3]])
+        >>> model.transform(np.array([[3, 4, 0, 0]])).shape
+        (1, 2)
         """
         expected, lengths = self._infer(X)
         return (self._alpha + expected) / (self._alpha * self._n_features_out + lengths)
@@ -408,6 +426,15 @@ class VariationalRTM(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transformer
         -------
         ndarray of shape (n_documents, n_candidates)
             Probabilities; their level depends on how many non-links, sampled or pseudo, the model saw.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import VariationalRTM
+        >>> counts = np.array([[5, 4, 0, 0], [4, 6, 0, 0], [0, 0, 5, 5], [0, 0, 6, 3]])
+        >>> model = VariationalRTM(2, alpha=1.0, negatives=1, random_state=0).fit(counts, links=[[0, 1], [2, 3]])
+        >>> model.predict_links(np.array([[3, 4, 0, 0]]), candidates=[0, 2]).argmax() == 0
+        np.True_
         """
         check_direction(direction)
         expected, lengths = self._infer(documents)
@@ -430,6 +457,15 @@ class VariationalRTM(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transformer
         -------
         ndarray of shape (n_documents, n_words)
             The topics' words, mixed by the variational posterior of a document as long as those fitted are on average.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import VariationalRTM
+        >>> counts = np.array([[5, 4, 0, 0], [4, 6, 0, 0], [0, 0, 5, 5], [0, 0, 6, 3]])
+        >>> model = VariationalRTM(2, alpha=1.0, negatives=1, random_state=0).fit(counts, links=[[0, 1], [2, 3]])
+        >>> model.word_probabilities([[0], [2, 3]]).shape
+        (2, 4)
         """
         check_is_fitted(self)
         self._check_links()

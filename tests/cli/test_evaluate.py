@@ -197,3 +197,15 @@ def test_wide_numbers_fit():
     assert max(map(len, lines)) <= 100
     assert "…" not in capture.get()
     assert len(lines) == 4
+
+
+def test_mistakes_are_told_before_the_work(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(linktopics._evaluate, "evaluate", never)
+    for arguments, said in (
+        (["--model", "tfidf", "--model", "tfidf"], "tfidf is named twice"),
+        (["--model", "tfidf", "--jobs", "0"], "--jobs"),
+        (["--model", "tfidf", "--output", tmp_path], "directory"),
+    ):
+        result = run(data, *arguments)
+        assert result.exit_code == 2, result.output
+        assert said in result.output

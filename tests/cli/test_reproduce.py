@@ -126,7 +126,6 @@ def test_experiment(name, small, tmp_path, data_dir):
 
 def test_finished_fits_are_not_done_again(small, tmp_path, monkeypatch):
     """A run with other topics adds its own fits; one with the same settings only draws."""
-    monkeypatch.setattr(linktopics.study.run, "compile_kernels", lambda *_: None)
     quick("sensitivity-negatives", tmp_path, "--topics", "3")
     before = (tmp_path / "runs.jsonl").read_text(encoding="utf-8")
     first = pd.read_csv(tmp_path / "folds.csv")
@@ -159,7 +158,6 @@ def test_an_interrupted_experiment_goes_on(small, tmp_path, monkeypatch):
         fits.append(self)
         return fit(self, X, *arguments, **named)
 
-    monkeypatch.setattr(linktopics.study.run, "compile_kernels", lambda *_: None)
     monkeypatch.setattr(RelationalTopicModel, "fit", interrupted_fit)
     result = run("sensitivity-negatives", "--quick", "--jobs", 1, "--output", tmp_path)
     assert (result.exit_code, result.stderr) == (130, "linktopics: interrupted.\n")
@@ -223,3 +221,27 @@ def test_all_gives_each_experiment_a_folder(tmp_path, monkeypatch):
 
 def no_fit(self, *_, **__):
     raise AssertionError("a model was fitted again")
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", "not json", '{"mine": 1}', '{"name": "topics", "quick": false}'])
+def test_a_folder_with_other_settings_is_left_alone(small, tmp_path, content):
+    """Told before the work, and nothing is overwritten: neither a stranger's file nor a full run's by a quick one."""
+    (tmp_path / "settings.json").write_text(content, encoding="utf-8")
+    result = run("topics", "--quick", "--output", tmp_path)
+    assert result.exit_code == 2
+    assert "is not of this experiment; give another folder by --output." in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.json"]
+    assert (tmp_path / "settings.json").read_text(encoding="utf-8") == content
+
+
+def test_a_folder_that_cannot_be_written_to(small, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    result = run("topics", "--quick", "--output", tmp_path / "file" / "folder")
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+def test_a_quick_run_has_a_folder_of_its_own(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("topics", "--quick", "--jobs", 1).exit_code == 0
+    assert (tmp_path / "results" / "topics-quick" / "settings.json").exists()

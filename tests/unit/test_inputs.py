@@ -285,3 +285,32 @@ def test_numbers_out_of_range_stop_the_chain():
     sampler.draw_weights = lambda linear, quadratic: None
     with pytest.raises(SamplingError, match="log joint"):
         sampler.step()
+
+
+def test_texts_by_id(model):
+    """A mapping is read as `from_texts` reads it: its values are the texts."""
+    np.testing.assert_array_equal(model.transform({"new": "cats purr"}), model.transform(["cats purr"]))
+
+
+def test_no_documents(model):
+    with pytest.raises(DataError, match="the list is empty"):
+        model.transform([])
+
+
+def test_frames_with_other_columns(model):
+    words = model.network_.vocabulary.tolist()
+    counts = np.eye(len(words), dtype=int)
+    frame = pd.DataFrame(counts, columns=words)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        same = model.predict_links(frame)
+    np.testing.assert_array_equal(same, model.predict_links(counts))
+    for wrong in (frame[words[::-1]], frame.rename(columns={words[0]: "zebra"})):
+        with pytest.raises(DataError, match="columns of the data frame are not the words"):
+            model.predict_links(wrong)
+
+
+def test_one_sample_has_no_interval():
+    model = small_model(n_samples=1).fit(DocumentNetwork.from_texts(TEXTS, LINKS))
+    suggestions = model.suggest_links("cats purr", top=3)
+    assert suggestions[["lower", "upper"]].isna().all(axis=None)
+    assert suggestions["probability"].notna().all()

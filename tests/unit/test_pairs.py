@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from linktopics import NetworkWarning, pairs
-from linktopics.pairs import TrainingPairs, sample_pairs
+from linktopics.pairs import NEGATIVES_PER_LINK, TrainingPairs, sample_pairs
 
 BOTH = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 
@@ -60,10 +60,24 @@ def assert_sound(found, links, directed):
 def test_a_fraction_of_the_unobserved_pairs(directed, share, negatives):
     n = 25
     links = random_links(n, directed, share)
-    found = draw(links, n, directed, negatives)
     n_unobserved = len(every_pair(n, directed)) - len(links)
-    assert assert_sound(found, links, directed) == round(negatives * n_unobserved)
+    expected = round(negatives * n_unobserved)
+    if negatives > 0 and expected == 0:
+        with pytest.warns(NetworkWarning, match="nothing to differ from"):
+            found = draw(links, n, directed, negatives)
+        expected = min(NEGATIVES_PER_LINK * len(links), n_unobserved)
+    else:
+        found = draw(links, n, directed, negatives)
+    assert assert_sound(found, links, directed) == expected
     assert found.n_documents == n
+
+
+@BOTH
+def test_a_fraction_that_means_none_is_replaced(directed):
+    links = np.array([[0, 1], [2, 3]])
+    with pytest.warns(NetworkWarning, match=r"would be 0 non-links.*; 5 per link, 10, are drawn instead"):
+        found = draw(links, 6, directed, 0.01)
+    assert assert_sound(found, links, directed) == 10
 
 
 @BOTH

@@ -24,9 +24,8 @@ from linktopics._inputs import (
 from linktopics.network import DocumentNetwork
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from sklearn.utils import Tags
+    from typing_extensions import Self
 
 __all__ = ["LinkBaseline", "adjacency", "linked_documents", "neighbours", "unigram"]
 

@@ -94,7 +94,8 @@ class BM25(LinkBaseline):
 class TfidfNeighbours(LinkBaseline):
     """TF-IDF cosine of the new document with the candidate, plus its mean over the candidate's training neighbours.
 
-    Neighbours are documents linked with the candidate in either direction. A candidate without any stands for itself.
+    Neighbours are documents linked with the candidate in either direction. A candidate without any has its own cosine
+    only.
 
     Parameters
     ----------

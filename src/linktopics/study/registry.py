@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from linktopics.errors import DataError
+
 __all__ = ["EXPERIMENTS", "Experiment", "reproduce"]
 
 ALL = "all"
@@ -97,7 +99,8 @@ def reproduce(
     quick : bool, default=False
         Small data, five topics, two folds and few sweeps: to see that everything works.
     output : path, optional
-        Folder for the files; by default results/NAME. With "all" each experiment has a folder in it.
+        Folder for the files; by default results/NAME, of a quick run results/NAME-quick. With "all" each experiment
+        has a folder in it.
     folds : int, optional
         Folds over documents; by default 5, and 3 where a parameter is varied.
     topics : sequence of int, optional
@@ -115,18 +118,19 @@ def reproduce(
     >>> reproduce("corra")
     Traceback (most recent call last):
     ...
-    ValueError: no experiment is called 'corra'; the names are cora, webkb, ... topics, or all.
+    linktopics.errors.DataError: no experiment is called 'corra'; the names are cora, webkb, ... topics, or all.
     """
     if name != ALL and name not in EXPERIMENTS:
-        raise ValueError(f"no experiment is called {name!r}; the names are {', '.join(EXPERIMENTS)}, or all.")
+        raise DataError(f"no experiment is called {name!r}; the names are {', '.join(EXPERIMENTS)}, or all.")
     chosen = list(EXPERIMENTS) if name == ALL else [name]
     for each in chosen:
         if topics is not None and len(topics) > 1 and EXPERIMENTS[each].one_number:
-            raise ValueError(f"{each} takes one number of topics, not {len(topics)}; give --topics one number.")
+            raise DataError(f"{each} takes one number of topics, not {len(topics)}; give --topics one number.")
     if topics is not None and (len(set(topics)) < len(topics) or min(topics) < 2):
-        raise ValueError(f"topics are {', '.join(map(str, topics))}; give different whole numbers from 2 on.")
+        raise DataError(f"topics are {', '.join(map(str, topics))}; give different whole numbers from 2 on.")
     for each in chosen:
-        folder = Path("results") / each if output is None else output / each if name == ALL else output
+        home = Path("results") / f"{each}-quick" if quick else Path("results") / each
+        folder = home if output is None else output / each if name == ALL else output
         run_one(each, folder, quick=quick, folds=folds, topics=topics, n_jobs=n_jobs, seed=seed, tell=tell)
 
 
@@ -157,6 +161,7 @@ def run_one(
         seed=seed,
         quick=quick,
     )
+    run.check_folder()
     in_folds = f"{run.folds} folds, " if run.folds else ""
     tell(f"{name}: {experiment.about}; {in_folds}K = {', '.join(map(str, run.topics))}")
     module, function = experiment.home.split(".")

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
-from sklearn.base import clone
 
 from linktopics import __version__
 from linktopics.errors import DataError
@@ -49,7 +48,7 @@ def load_network(name: str) -> DocumentNetwork:
 
     if name != "cora-r":
         return open_network(name)
-    folder = Path(os.environ.get(DATA_VARIABLE, "")) / name
+    folder = Path(os.environ.get(DATA_VARIABLE, "")).expanduser() / name
     if DATA_VARIABLE not in os.environ or not folder.is_dir():
         raise DataError(
             f"the network cora-r was not found: set {DATA_VARIABLE} to a folder that holds a folder cora-r with "
@@ -75,16 +74,6 @@ def best_connected(network: DocumentNetwork, n_documents: int, start: int | None
         start = int(np.bincount(network.links.ravel(), minlength=size).argmax())
     order = breadth_first_order(csr_array(graph + graph.T), start, return_predecessors=False)
     return network.subset(np.sort(order[:n_documents]))
-
-
-def compile_kernels(models: Mapping[str, Any], network: DocumentNetwork) -> None:
-    """Fit each sampler to a few documents, so that no time measured later is time of compilation."""
-    few = best_connected(network, 50)
-    for model in models.values():
-        if isinstance(model, RelationalTopicModel):
-            fitted = clone(model).set_params(n_iter=0, n_samples=1, n_chains=1, random_state=0).fit(few)
-            fitted.predict_links(few.counts)
-            fitted.word_probabilities([[few.ids[0]]])
 
 
 def load_average() -> float:
@@ -158,7 +147,6 @@ class Run:
         from linktopics.evaluation import evaluate
 
         self.note(models)
-        compile_kernels(models, network)
         self.folder.mkdir(parents=True, exist_ok=True)
         return evaluate(
             network,
@@ -214,7 +202,28 @@ class Run:
         """Write a figure as PNG."""
         if self.quick:
             figure.suptitle(f"{figure.get_suptitle()}\nquick run on a part of the data")
-        figure.savefig(self.path(name), dpi=DPI, metadata={"Software": None})
+        about = {"Description": self.command, "Source": f"linktopics {__version__}", "Software": None}
+        figure.savefig(self.path(name), dpi=DPI, metadata=about)
+
+    def check_folder(self) -> None:
+        """Raise if the folder cannot be written to, or holds the settings of something else."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_whole(self.folder / "probe", "")
+        (self.folder / "probe").unlink()
+        self.earlier_settings()
+
+    def earlier_settings(self) -> dict[str, Any]:
+        """Return the settings of an earlier run in the folder, if there was one."""
+        path = self.folder / "settings.json"
+        if not path.exists():
+            return {}
+        try:
+            earlier = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            earlier = None
+        if not isinstance(earlier, dict) or earlier.get("name") != self.name or earlier.get("quick") != self.quick:
+            raise DataError(f"{path} is not of this experiment; give another folder by --output.")
+        return earlier
 
     def save_settings(self, started: float, *, finished: bool) -> None:
         """Write down all that is needed to run again; seconds of earlier sittings with these settings are added."""
@@ -238,9 +247,9 @@ class Run:
         }
         settings = json.loads(json.dumps(settings, default=str))
         seconds = time.perf_counter() - started
-        earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        earlier = self.earlier_settings()
         if all(earlier.get(name) == settings[name] for name in ("command", "jobs", "versions", "cpus")):
-            seconds += earlier["seconds"]
+            seconds += earlier.get("seconds", 0.0)
         self.load.append(load_average())
         settings |= {
             "finished": finished,
