@@ -14,7 +14,7 @@ from linktopics import DocumentNetwork, RelationalTopicModel, VariationalRTM
 from linktopics.prediction import Predictor
 
 K = 3
-N_OLD = 130  # more than the candidates that are weighed twice
+N_OLD = 130
 SETTINGS = {"n_iter": 40, "n_samples": 3, "thin": 2, "n_chains": 2, "negatives": 2, "random_state": 0}
 MODELS = {
     "logistic": {},
@@ -164,7 +164,7 @@ def test_numbers_of_suggestions(plain, top):
 
 @pytest.mark.parametrize(("n_kinds", "top"), [(13, 3), (13, 115), (1, 3), (1, 125)])
 def test_of_equal_candidates_the_first_come_first(restored, n_kinds, top):
-    """Also where equal candidates are more than those that are weighed twice, or some of them are left out."""
+    """Also where equal candidates are many, or some of them are left out."""
     kinds = np.random.default_rng(3).dirichlet(np.ones(K), n_kinds).astype(np.float32)
     doc_topic = kinds[np.random.default_rng(4).permutation(N_OLD) % n_kinds]
     restored.samples_ = [replace(sample, doc_topic=doc_topic) for sample in restored.samples_]
