@@ -211,7 +211,7 @@ def make_model(directed, loss):
     assert counts.sum() == 4 * LENGTH
     network = DocumentNetwork(counts, [("a", "b"), ("c", "d")], ids=list("abcd"), directed=directed)
     model = RelationalTopicModel(
-        3, loss=loss, alpha=ALPHA, link_cost=2.5, nonlink_cost=7.0, n_iter=1, n_samples=1, random_state=0
+        3, loss=loss, alpha=ALPHA, link_cost=2.5, nonlink_cost=7.0, negatives=1, n_iter=1, n_samples=1, random_state=0
     ).fit(network)
     words = [np.zeros((N_WORDS, 8), np.float32) for _ in range(2)]
     for topics in words:

@@ -161,6 +161,7 @@ def run_one(
         seed=seed,
         quick=quick,
     )
+    existed = folder.exists()
     run.check_folder()
     in_folds = f"{run.folds} folds, " if run.folds else ""
     tell(f"{name}: {experiment.about}; {in_folds}K = {', '.join(map(str, run.topics))}")
@@ -172,6 +173,8 @@ def run_one(
     finally:
         if run.data:  # something was begun
             run.save_settings(started, finished=finished)
+        elif not existed and not any(folder.iterdir()):
+            folder.rmdir()
     if run.busy:
         tell(f"\nOther work kept the machine busy (load {max(run.load)}): do not rely on times measured in this run.")
     tell("\nWritten:\n" + "\n".join(f"  {file}" for file in run.files) + "\n")
