@@ -278,8 +278,8 @@ def training_pairs(network: DocumentNetwork, negatives: float, seed: np.random.S
     pairs = sample_pairs(network.links, network.n_documents, network.directed, negatives, np.random.default_rng(seed))
     if pairs.label.all():
         raise DataError(
-            f"there is no non-link to tell the {numbered(network.n_links, 'link')} from, where every pair is linked; use a "
-            "baseline that does not learn from links."
+            f"there is no non-link to tell the {numbered(network.n_links, 'link')} from, where every pair is linked; "
+            "use a baseline that does not learn from links."
         )
     return pairs
 
