@@ -137,7 +137,7 @@ def claim_words() -> Claim:
 
 def claim_hinge() -> Claim:
     """Hinge loss against log-loss."""
-    parts, good, of = [], 0, 0
+    parts, small, good, of = [], [], 0, 0
     for data, name in DATA.items():
         auc = wide(data, "auc")
         full, diagonal = (
@@ -147,15 +147,18 @@ def claim_hinge() -> Claim:
         both = pd.concat([full, diagonal])
         good, of = good + int((both >= -COMPARABLE).sum()), of + len(both)
         ours = table(data).set_index("model").loc["Gibbs-gMMRTM, margin 1/4"]
+        small.append(ours.auc - auc.loc["Gibbs-gRTM"].iloc[-1])
         parts.append(
-            f"{name}: full {span(full, 3)}, diagonal {span(diagonal, 3)}; margin 1/4 at K = 25 "
-            f"{ours.auc - auc.loc['Gibbs-gRTM'].iloc[-1]:+.3f}"
+            f"{name}: full {span(full, 3)}, diagonal {span(diagonal, 3)}; full with margin 1/4 at K = 25 {small[-1]:+.3f}"
         )
+    called = verdict(good, of)
+    if called == "does not hold" and min(small) >= -COMPARABLE:
+        called = "differs"
     return (
         "hinge loss is comparable to log-loss",
         f"AUC with hinge loss (margin 1) minus AUC with log-loss, over K: {'; '.join(parts)}. In {good} of {of} cases "
-        f"it is no more than {COMPARABLE} behind. The paper does not state its margin.",
-        verdict(good, of),
+        f"it is no more than {COMPARABLE} behind. The paper does not state its margin; a small one makes the two comparable.",
+        called,
     )
 
 
