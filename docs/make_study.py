@@ -390,7 +390,7 @@ def page() -> str:
         "Chen, Zhu, Xia and Zhang, *Discriminative relational topic models*, with linktopics. Every table and figure below",
         "was written by the command above it; `python docs/make_study.py` made this page from the tables in",
         "[study/](study/), verdicts included. The tables there have all folds. Where fewer folds or numbers of topics were run",
-        "than by default, for time (Citeseer: K = 15 and 25; two or three folds where a parameter is varied or time is measured),",
+        "than by default, for time (Citeseer: not K = 20; two or three folds where a parameter is varied or time is measured),",
         "the command shows it. Times are those of a shared machine: compare them within a table only.",
         "",
         "How it is measured: five folds over documents. A test document, its words and all its links are missing in",
