@@ -137,7 +137,7 @@ def claim_words() -> Claim:
 
 def claim_hinge() -> Claim:
     """Hinge loss against log-loss."""
-    parts, small, good, of = [], [], 0, 0
+    parts, good, of = [], 0, 0
     for data, name in DATA.items():
         auc = wide(data, "auc")
         full, diagonal = (
@@ -147,18 +147,15 @@ def claim_hinge() -> Claim:
         both = pd.concat([full, diagonal])
         good, of = good + int((both >= -COMPARABLE).sum()), of + len(both)
         ours = table(data).set_index("model").loc["Gibbs-gMMRTM, margin 1/4"]
-        small.append(ours.auc - auc.loc["Gibbs-gRTM"].iloc[-1])
         parts.append(
-            f"{name}: full {span(full, 3)}, diagonal {span(diagonal, 3)}; full with margin 1/4 at K = 25 {small[-1]:+.3f}"
+            f"{name}: full {span(full, 3)}, diagonal {span(diagonal, 3)}; full with margin 1/4 at K = 25 "
+            f"{ours.auc - auc.loc['Gibbs-gRTM'].iloc[-1]:+.3f}"
         )
-    called = verdict(good, of)
-    if called == "does not hold" and min(small) >= -COMPARABLE:
-        called = "differs"
     return (
         "hinge loss is comparable to log-loss",
         f"AUC with hinge loss (margin 1) minus AUC with log-loss, over K: {'; '.join(parts)}. In {good} of {of} cases "
-        f"it is no more than {COMPARABLE} behind. The paper does not state its margin; a small one makes the two comparable.",
-        called,
+        f"it is no more than {COMPARABLE} behind. The paper does not state its margin; 1/4 is ours, chosen on Cora.",
+        verdict(good, of),
     )
 
 
@@ -400,9 +397,11 @@ def page() -> str:
         "mean rank of the words of a test document, predicted from its links alone. The paper's settings: 400 sweeps, one",
         "posterior sample, 1 % of the unlinked pairs as non-links, c = 4 for full and 16 for diagonal weights, alpha = 5",
         "in total, hinge margin 1. *Our settings* are not in the paper: predictions averaged over posterior samples (10, 20",
-        "sweeps apart) and chains, an intercept beside diagonal weights, a margin of 1/4. They were chosen on one random split",
-        "of Cora, so its rows flatter them a little; Citeseer and WebKB were not looked at. The settings of the baselines were",
-        "chosen looking at the test documents of all three sets.",
+        "sweeps apart) and chains, an intercept beside diagonal weights, a margin of 1/4. They were chosen on Cora: margin and",
+        "intercept as the best of some eighteen variants (margins, costs, prior variances) on one split, once each; the 20 sweeps",
+        "after these five folds had been run with 5 (ten samples: 286 / .871, four chains: 234 / .894, not shown below) and one",
+        "split with 20 and with 40 samples. So Cora's rows flatter them; for Citeseer and WebKB nothing was chosen. The settings",
+        "of the baselines were chosen looking at the test documents of all three sets.",
         "",
         "## The claims",
         "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -99,9 +100,9 @@ class PredictsWords:
 
     network_: DocumentNetwork
 
+    @abstractmethod
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
         """Return the probabilities of words in new documents of which only links are known."""
-        raise NotImplementedError
 
     def predict_words(self, links: Any = None, *, linked_by: Any = None, top: int = 10) -> pd.DataFrame:
         """Return the words that links predict, most probable first.
