@@ -35,8 +35,8 @@ class PosteriorSample:
         Shares of topics among the tokens of documents (zbar); a document without words has those of the prior.
     weights : ndarray of float64, shape (K, K)
         The weight matrix U.
-    intercept : float
-        Constant part of every score.
+    feature_weights : ndarray of float64, shape (n_features,)
+        Weights of the features of pairs.
     """
 
     chain: int
@@ -44,7 +44,7 @@ class PosteriorSample:
     word_topic: NDArray[np.float32]
     doc_topic: NDArray[np.float32]
     weights: NDArray[np.float64]
-    intercept: float
+    feature_weights: NDArray[np.float64]
 
 
 def take_sample(chain: int, corpus: Corpus, settings: Settings, state: State) -> PosteriorSample:
@@ -56,7 +56,9 @@ def take_sample(chain: int, corpus: Corpus, settings: Settings, state: State) ->
     lengths = np.diff(corpus.start)
     doc_topic = (state.doc_topic[:, :K] / np.maximum(lengths, 1)[:, None]).astype(np.float32)
     doc_topic[lengths == 0] = 1.0 / K
-    return PosteriorSample(chain, state.log_joint, word_topic, doc_topic, state.weights.copy(), state.intercept)
+    return PosteriorSample(
+        chain, state.log_joint, word_topic, doc_topic, state.weights.copy(), state.feature_weights.copy()
+    )
 
 
 @dataclass(frozen=True)

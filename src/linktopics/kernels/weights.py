@@ -82,14 +82,22 @@ def interaction_sum(  # type: ignore[no-untyped-def]
 
 @kernel
 def precision_product(  # type: ignore[no-untyped-def]
-    topics, row, topic, share, inverse, doc_topic, out_start, target, quadratic, V, result
+    topics, row, topic, share, inverse, doc_topic, out_start, target, quadratic, V, result, pull
 ):
-    """result = sum_e quadratic_e (zbar_i^T V zbar_j) zbar_i zbar_j^T, V being float32 and padded."""
+    """result = sum_e pull_e zbar_i zbar_j^T for pull_e = quadratic_e (zbar_i^T V zbar_j + offset_e).
+
+    V is float32 and padded. `pull` holds the offsets when called, and the pulls afterwards; where there are no offsets
+    it is empty, and stays so.
+    """
     result[:] = 0.0
+    has_offsets = len(pull) > 0
     block = np.zeros((len(topics), len(topics)), np.float32)
     seen = np.zeros((1, len(topics)), np.float32)
     pulled = np.zeros((1, len(topics)), np.float32)
     for i in range(len(row) - 1):
+        if has_offsets and row[i] == row[i + 1]:
+            for e in range(out_start[i], out_start[i + 1]):
+                pull[e] *= quadratic[e]
         if row[i] < row[i + 1] and out_start[i] < out_start[i + 1]:
             seen[:] = np.float32(0.0)
             pulled[:] = np.float32(0.0)
@@ -102,7 +110,11 @@ def precision_product(  # type: ignore[no-untyped-def]
                 score = splat(np.float32(0.0))
                 for k in range(0, len(topics), LANES):
                     score = score + load(seen, 0, k) * load(doc_topic, j, k)
-                y = splat(np.float32(quadratic[e] * inverse[j] * inverse[j]) * total(score))
+                if has_offsets:
+                    pull[e] = quadratic[e] * (pull[e] + inverse[j] * total(score))
+                    y = splat(np.float32(pull[e] * inverse[j]))
+                else:
+                    y = splat(np.float32(quadratic[e] * inverse[j] * inverse[j]) * total(score))
                 for k in range(0, len(topics), LANES):
                     store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
             _add_outer(topics, row, topic, share, i, pulled, block)
@@ -153,14 +165,14 @@ def marginals(row, topic, share, source, target, x, left, right):  # type: ignor
 
 
 @kernel
-def diagonal_sums(row, topic, share, source, target, quadratic, linear, intercept, precision, pull):  # type: ignore[no-untyped-def]
-    """precision = F.T @ (quadratic[:, None] * F), pull = F.T @ linear, with F = Zbar[source] * Zbar[target].
+def diagonal_sums(row, topic, share, source, target, quadratic, linear, features, precision, pull):  # type: ignore[no-untyped-def]
+    """precision = F.T @ (quadratic[:, None] * F), pull = F.T @ linear.
 
-    With `intercept` a column of ones stands last in F.
+    F = [Zbar[source] * Zbar[target], features].
     """
     precision[:] = 0.0
     pull[:] = 0.0
-    n_topics = len(pull) - intercept
+    n_topics = len(pull) - features.shape[1]
     common = np.zeros(len(pull), np.int64)
     value = np.zeros(len(pull))
     for e in range(len(source)):
@@ -178,9 +190,9 @@ def diagonal_sums(row, topic, share, source, target, quadratic, linear, intercep
                 a += 1
             else:
                 b += 1
-        if intercept:
-            common[n] = n_topics
-            value[n] = 1.0
+        for f in range(features.shape[1]):
+            common[n] = n_topics + f
+            value[n] = features[e, f]
             n += 1
         for x in range(n):
             pull[common[x]] += linear[e] * value[x]

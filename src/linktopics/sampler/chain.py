@@ -36,7 +36,6 @@ class Settings:
     link_cost: float = 4.0
     nonlink_cost: float = 1.0
     margin: float = 1.0
-    intercept: bool = False
     weight_method: str = "auto"
 
 
@@ -75,7 +74,6 @@ class Sampler:
             settings.n_topics,
             settings.weights,
             settings.weight_variance,
-            settings.intercept,
             settings.weight_method,
         )
         self.seconds = {"topics": 0.0, "augmented": 0.0, "weights": 0.0}
@@ -121,10 +119,10 @@ class Sampler:
             )
 
     def draw_weights(self, linear: NDArray[np.float64], quadratic: NDArray[np.float64]) -> None:
-        """Redraw weights and intercept given topics and augmented variables."""
+        """Redraw the weights of topics and of features given topics and augmented variables."""
         state = self.state
-        state.weights, state.intercept = self.weight_sampler.draw(
-            state.doc_topic, linear, quadratic, state.weights, state.rng
+        state.weights, state.feature_weights = self.weight_sampler.draw(
+            state.doc_topic, linear, quadratic, state.weights, state.feature_weights, state.rng
         )
 
     def draw_topics(
@@ -150,7 +148,7 @@ class Sampler:
             corpus.in_start,
             corpus.in_pair,
             corpus.source,
-            (linear - quadratic * state.intercept).astype(np.float32),
+            (linear - quadratic * self.offsets()).astype(np.float32),
             quadratic.astype(np.float32),
             self._projection,
             self._entering,
@@ -177,7 +175,11 @@ class Sampler:
             self._projection,
             result,
         )
-        return result + self.state.intercept
+        return result + self.offsets()
+
+    def offsets(self) -> NDArray[np.float64]:
+        """Return the part of each pair's score that its features make."""
+        return np.asarray(self.corpus.features @ self.state.feature_weights)
 
     def log_joint(self, scores: NDArray[np.float64]) -> float:
         """Return log p(words, topics) + log pseudo-likelihood of the links + log p(weights)."""
@@ -192,9 +194,10 @@ class Sampler:
         if not corpus.n_pairs:
             return value
         if settings.weights == "diagonal":
-            free = np.append(np.diag(state.weights), [state.intercept] if settings.intercept else [])
+            free = np.diag(state.weights)
         else:
             free = state.weights[np.triu_indices(K)] if corpus.symmetric else state.weights.reshape(-1)
+        free = np.append(free, state.feature_weights)
         variance = settings.weight_variance
         value -= 0.5 * float(free @ free / variance + len(free) * np.log(2 * np.pi * variance))
         return value + self.loss.log_likelihood(scores)

@@ -32,8 +32,8 @@ class State:
         Tokens per topic.
     weights : ndarray of float64, shape (K, K)
         The matrix U of the paper.
-    intercept : float
-        Constant part of every score; zero unless the model has an intercept.
+    feature_weights : ndarray of float64, shape (n_features,)
+        Weights of the features of pairs.
     augmented : ndarray of float64, shape (n_pairs,)
         The augmented variables of the loss.
     rng : numpy.random.Generator
@@ -50,7 +50,7 @@ class State:
     word_topic: NDArray[np.float32]
     topic_total: NDArray[np.int64]
     weights: NDArray[np.float64]
-    intercept: float
+    feature_weights: NDArray[np.float64]
     augmented: NDArray[np.float64]
     rng: np.random.Generator
     stream: NDArray[np.uint64]
@@ -84,7 +84,7 @@ def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence) -
         word_topic=word_topic,
         topic_total=topic_total,
         weights=np.zeros((n_topics, n_topics)),
-        intercept=0.0,
+        feature_weights=np.zeros(corpus.n_features),
         augmented=np.ones(corpus.n_pairs),
         rng=np.random.default_rng(for_rng),
         stream=rng_streams([for_stream])[0],

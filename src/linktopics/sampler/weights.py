@@ -1,7 +1,8 @@
 """The weight step: a draw of the weights from their Gaussian conditional.
 
 The precision of ``vec(U)`` is ``I / variance + sum_e quadratic_e phi_e phi_e^T``, phi_e = zbar_i (x) zbar_j, and its
-product with the mean is ``sum_e linear_e phi_e``. For few topics the matrix is built (grouped by source document) and
+product with the mean is ``sum_e linear_e phi_e``. Where pairs have features x_e, their weights are drawn together with
+U: phi_e is then zbar_i (x) zbar_j followed by x_e. For few topics the matrix is built (grouped by source document) and
 factored. For more, the same distribution is drawn from without the matrix: perturb the right-hand side by noise whose
 covariance is the precision, and solve by preconditioned conjugate gradients.
 """
@@ -13,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.sparse import csr_array
 
 from linktopics.errors import SamplingError
 from linktopics.kernels import weights as kernels
@@ -52,8 +54,6 @@ class WeightSampler:
         Which entries of U are free.
     variance : float
         Prior variance of each free weight.
-    intercept : bool
-        Whether a diagonal model has an intercept.
     method : {"auto", "cholesky", "cg"}
         How to draw full weights.
     """
@@ -64,20 +64,24 @@ class WeightSampler:
         n_topics: int,
         kind: str,
         variance: float,
-        intercept: bool = False,
         method: str = "auto",
     ) -> None:
         self.corpus = corpus
         self.n_topics = n_topics
         self.kind = kind
         self.variance = variance
-        self.intercept = intercept
         self.method = ("cholesky" if n_topics <= CHOLESKY_MAX_TOPICS else "cg") if method == "auto" else method
 
     def draw(
-        self, doc_topic: NDArray[np.float32], linear: Array, quadratic: Array, start: Array, rng: np.random.Generator
-    ) -> tuple[Array, float]:
-        """Return new weights, K x K, and the intercept.
+        self,
+        doc_topic: NDArray[np.float32],
+        linear: Array,
+        quadratic: Array,
+        start: Array,
+        feature_start: Array,
+        rng: np.random.Generator,
+    ) -> tuple[Array, Array]:
+        """Return new weights of topics, K x K, and of features.
 
         Parameters
         ----------
@@ -87,6 +91,8 @@ class WeightSampler:
             The Gaussian form of the loss.
         start : ndarray of shape (K, K)
             Where conjugate gradients start: the last weights.
+        feature_start : ndarray of shape (n_features,)
+            The same for the weights of features.
         rng : numpy.random.Generator
             Source of randomness.
         """
@@ -94,16 +100,16 @@ class WeightSampler:
         if self.kind == "diagonal":
             return self._draw_diagonal(sums, linear, rng)
         if self.method == "cholesky":
-            return self._draw_cholesky(sums, linear, rng), 0.0
-        return self._draw_cg(sums, linear, start, rng), 0.0
+            return self._draw_cholesky(sums, linear, rng)
+        return self._draw_cg(sums, linear, start, feature_start, rng)
 
-    def _draw_diagonal(self, sums: _PairSums, linear: Array, rng: np.random.Generator) -> tuple[Array, float]:
+    def _draw_diagonal(self, sums: _PairSums, linear: Array, rng: np.random.Generator) -> tuple[Array, Array]:
         K = self.n_topics
-        precision, pull = sums.diagonal(linear, self.intercept)
+        precision, pull = sums.diagonal(linear)
         eta = _draw_gaussian(precision, pull, self.variance, rng)
-        return np.diag(eta[:K]), float(eta[K]) if self.intercept else 0.0
+        return np.diag(eta[:K]), eta[K:]
 
-    def _draw_cholesky(self, sums: _PairSums, linear: Array, rng: np.random.Generator) -> Array:
+    def _draw_cholesky(self, sums: _PairSums, linear: Array, rng: np.random.Generator) -> tuple[Array, Array]:
         K = self.n_topics
         upper = np.triu_indices(K)
         index = np.zeros((K, K), np.int64)
@@ -113,29 +119,45 @@ class WeightSampler:
         grouped = sums.gram(index)
         precision = grouped[index[:, :, None, None], index[None, None]].transpose(0, 2, 1, 3).reshape(K * K, K * K)
         pull = sums.interactions(linear).reshape(-1)
-        if not self.corpus.symmetric:
-            return _draw_gaussian(precision, pull, self.variance, rng).reshape(K, K)
-        # A free weight k <= l stands for the entries (k, l) and (l, k): add up their rows and columns.
-        one, two = upper[0] * K + upper[1], upper[1] * K + upper[0]
-        off = (one != two).astype(float)
-        precision = precision[one] + off[:, None] * precision[two]
-        precision = precision[:, one] + off * precision[:, two]
-        free = _draw_gaussian(precision, pull[one] + off * pull[two], self.variance, rng)
-        return np.asarray(free[index])
+        mixed, features = sums.cross().reshape(K * K, -1), sums.features
+        if self.corpus.symmetric:
+            # A free weight k <= l stands for the entries (k, l) and (l, k): add up their rows and columns.
+            one, two = upper[0] * K + upper[1], upper[1] * K + upper[0]
+            off = (one != two).astype(float)
+            precision = precision[one] + off[:, None] * precision[two]
+            precision = precision[:, one] + off * precision[:, two]
+            pull = pull[one] + off * pull[two]
+            mixed = mixed[one] + off[:, None] * mixed[two]
+        precision = np.block([[precision, mixed], [mixed.T, sums.feature_precision()]])
+        free = _draw_gaussian(precision, np.append(pull, features.T @ linear), self.variance, rng)
+        entries, feature_weights = free[: len(pull)], free[len(pull) :]
+        return np.asarray(entries[index] if self.corpus.symmetric else entries.reshape(K, K)), feature_weights
 
-    def _draw_cg(self, sums: _PairSums, linear: Array, start: Array, rng: np.random.Generator) -> Array:
-        K = self.n_topics
+    def _draw_cg(
+        self, sums: _PairSums, linear: Array, start: Array, feature_start: Array, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        K, features = self.n_topics, sums.features
         noise = rng.standard_normal((K, K)) / np.sqrt(self.variance)
         if self.corpus.symmetric:
             noise = np.triu(noise) + np.triu(noise, 1).T
         perturbed = linear + np.sqrt(sums.quadratic) * rng.standard_normal(len(linear))
-        right = self._fold(sums.interactions(perturbed)) + noise
+        feature_noise = rng.standard_normal(features.shape[1]) / np.sqrt(self.variance)
+        right = np.append(self._fold(sums.interactions(perturbed)) + noise, features.T @ perturbed + feature_noise)
+        solve_topics = self._preconditioner(sums)
+        solve_features = np.linalg.inv(sums.feature_precision() + np.eye(features.shape[1]) / self.variance)
 
-        def multiply(V: Array) -> Array:
-            return self._fold(sums.product(V)) + V / self.variance
+        # A vector of unknowns is U, row by row, and then the weights of features.
+        def multiply(x: Array) -> Array:
+            of_topics, of_features = sums.product(x[: K * K].reshape(K, K), x[K * K :])
+            return np.append(self._fold(of_topics), of_features) + x / self.variance
 
-        U = _conjugate_gradients(multiply, right, start, self._preconditioner(sums), self._measure())
-        return 0.5 * (U + U.T) if self.corpus.symmetric else U  # symmetric but for rounding
+        def precondition(r: Array) -> Array:
+            return np.append(solve_topics(r[: K * K].reshape(K, K)), solve_features @ r[K * K :])
+
+        measure = np.append(self._measure(), np.ones(features.shape[1]))
+        x = _conjugate_gradients(multiply, right, np.append(start, feature_start), precondition, measure)
+        U = x[: K * K].reshape(K, K)
+        return 0.5 * (U + U.T) if self.corpus.symmetric else U, x[K * K :]  # symmetric but for rounding
 
     def _fold(self, gradient: Array) -> Array:
         """Turn a gradient over all entries of U into one over the free weights, held in a matrix."""
@@ -204,6 +226,7 @@ class _PairSums:
         self.counts = (1.0 / np.maximum(np.diff(corpus.start), 1), doc_topic)
         self.grouped = (corpus.out_start, corpus.target)
         self.ends = (corpus.source, corpus.target)
+        self.features = corpus.features
         self.shape = (n_topics, n_topics)
         self.quadratic = quadratic
         self.limit = STIFF * float(np.median(quadratic))
@@ -216,14 +239,36 @@ class _PairSums:
         kernels.interaction_sum(self.topics, *self.shares, *self.counts, *self.grouped, self._soft(x), result)
         return result + self.stiff_sources.T @ (x[self.stiff, None] * self.stiff_targets)
 
-    def product(self, V: Array) -> Array:
+    def cross(self) -> Array:
+        """Return sum_e quadratic_e zbar_i zbar_j^T x_e, K x K x features, in float64: Cholesky needs it exact."""
+        row, topic, share = self.shares
+        shape = (len(row) - 1, self.shape[0])
+        zbar = csr_array((share, topic, row), shape=shape)
+        result = np.empty((*self.shape, self.features.shape[1]))
+        for number, column in enumerate(self.features.T):
+            pairs = csr_array((self.quadratic * column, self.ends), shape=(shape[0], shape[0]))
+            result[:, :, number] = (zbar.T @ (pairs @ zbar)).toarray()
+        return result
+
+    def feature_precision(self) -> Array:
+        return np.asarray((self.features * self.quadratic[:, None]).T @ self.features)
+
+    def product(self, V: Array, feature_weights: Array) -> tuple[Array, Array]:
+        """Return the product of the data's part of the precision with weights of topics and of features."""
         result = np.empty(self.shape)
         wide = np.zeros((len(self.topics), len(self.topics)), np.float32)
         wide[: len(V), : len(V)] = V
         soft = self._soft(self.quadratic)
-        kernels.precision_product(self.topics, *self.shares, *self.counts, *self.grouped, soft, wide, result)
-        pulls = self.quadratic[self.stiff] * ((self.stiff_sources @ V) * self.stiff_targets).sum(1)
-        return result + self.stiff_sources.T @ (pulls[:, None] * self.stiff_targets)
+        pull = self.features @ feature_weights if len(feature_weights) else np.empty(0)
+        stiff = ((self.stiff_sources @ V) * self.stiff_targets).sum(1)
+        if len(pull):
+            stiff += pull[self.stiff]
+        stiff *= self.quadratic[self.stiff]
+        kernels.precision_product(self.topics, *self.shares, *self.counts, *self.grouped, soft, wide, result, pull)
+        if len(pull):
+            pull[self.stiff] = stiff
+        result += self.stiff_sources.T @ (stiff[:, None] * self.stiff_targets)
+        return result, np.asarray(self.features.T @ pull) if len(pull) else pull
 
     def gram(self, index: NDArray[np.int64]) -> Array:
         size = int(index.max()) + 1
@@ -236,10 +281,10 @@ class _PairSums:
         kernels.marginals(*self.shares, *self.ends, x, left, right)
         return left, right
 
-    def diagonal(self, linear: Array, intercept: bool) -> tuple[Array, Array]:
-        size = self.shape[0] + intercept
+    def diagonal(self, linear: Array) -> tuple[Array, Array]:
+        size = self.shape[0] + self.features.shape[1]
         precision, pull = np.empty((size, size)), np.empty(size)
-        kernels.diagonal_sums(*self.shares, *self.ends, self.quadratic, linear, int(intercept), precision, pull)
+        kernels.diagonal_sums(*self.shares, *self.ends, self.quadratic, linear, self.features, precision, pull)
         return precision, pull
 
     def _soft(self, x: Array) -> Array:

@@ -1,0 +1,35 @@
+"""Products of rows of sparse matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linktopics.kernels._compile import kernel
+
+__all__ = ["row_dots"]
+
+
+@kernel
+def row_dots(  # type: ignore[no-untyped-def]
+    left_start, left_column, left_value, right_start, right_column, right_value, n_columns, order, rows, columns, result
+):
+    """result[e] = left[rows[e]] @ right[columns[e]] for two sparse matrices.
+
+    `order` lists the pairs so that equal `columns` follow one another: a row on the right may be long, and is spread
+    out once for all pairs it is in.
+    """
+    spread = np.zeros(n_columns)
+    last = -1
+    for e in order:
+        j = columns[e]
+        if j != last:
+            if last >= 0:
+                for n in range(right_start[last], right_start[last + 1]):
+                    spread[right_column[n]] = 0.0
+            for n in range(right_start[j], right_start[j + 1]):
+                spread[right_column[n]] = right_value[n]
+            last = j
+        total = 0.0
+        for n in range(left_start[rows[e]], left_start[rows[e] + 1]):
+            total += left_value[n] * spread[left_column[n]]
+        result[e] = total
