@@ -37,7 +37,9 @@ def as_list(values: Iterable[Any]) -> list[Any]:
 def is_missing(value: Any) -> bool:
     """Tell whether a value is None, NaN or one of pandas' missing values."""
     return (
-        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+        value is None
+        or (isinstance(value, float | np.floating) and value != value)
+        or type(value).__name__ in ("NAType", "NaTType")
     )
 
 
@@ -56,6 +58,26 @@ def as_column(values: Iterable[Any] | None, length: int, name: str, of: str = "d
     if kinds and (kinds <= {int, float} or kinds == {bool}):
         return np.array(listed)
     return np.fromiter(listed, dtype=object, count=length)
+
+
+def list_of_names(names: Iterable[str], what: str) -> list[str]:
+    """List names; a single string is refused, since it would be read letter by letter."""
+    if isinstance(names, str):
+        raise DataError(f"{what} is the single string {names!r}; pass a list of names.")
+    return list(names)
+
+
+def check_columns(columns: Any, n_documents: int) -> dict[str, np.ndarray]:
+    """Make an array of each column, with a value for each document."""
+    if columns is None:
+        return {}
+    if not (hasattr(columns, "keys") or hasattr(columns, "columns")):
+        raise DataError(f"columns is a {type(columns).__name__}; pass a dict from names to values, or a data frame.")
+    names = list(columns.columns if hasattr(columns, "columns") else columns.keys())
+    for name in names:
+        if not isinstance(name, str):
+            raise DataError(f"columns has the name {name!r}, which is no string; rename it.")
+    return {name: np.asarray(as_column(columns[name], n_documents, f"columns[{name!r}]")) for name in names}
 
 
 def check_unique(values: np.ndarray, name: str, cure: str) -> None:

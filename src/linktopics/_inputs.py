@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -20,11 +21,14 @@ from linktopics.errors import DataError, NetworkWarning, UnseenWordsWarning
 from linktopics.network import DocumentNetwork
 
 __all__ = [
+    "Documents",
     "as_many",
     "check_direction",
     "check_top",
+    "report_unseen",
     "resolve_candidates",
     "resolve_counts",
+    "resolve_documents",
     "resolve_links",
     "resolve_network",
     "seed_sequence",
@@ -67,14 +71,46 @@ def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | N
     return X.to_undirected() if directed is False and X.directed else X
 
 
+@dataclass(frozen=True)
+class Documents:
+    """Documents without links: word counts, and where they have them ids and columns."""
+
+    counts: csr_array
+    ids: NDArray | None = None
+    columns: Mapping[str, NDArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, network: DocumentNetwork) -> Documents:
+        """Take the documents of a network."""
+        return cls(network.counts, network.ids, network.columns)
+
+    def named(self, feature: str) -> NDArray:
+        """Return the ids, which a feature asks for."""
+        if self.ids is None:
+            raise DataError(
+                f"the pair feature {feature!r} needs the ids of new documents; pass them as a dict from id to text, or "
+                "as network.new_documents(texts, ids=...)."
+            )
+        return self.ids
+
+
 def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
-    """Return the checked counts of new documents: a matrix, a network, a text or several texts.
+    """Return the checked counts of new documents; see `resolve_documents`."""
+    return resolve_documents(estimator, X).counts
+
+
+def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
+    """Return new documents, checked: a matrix of counts, a network, a text or several texts.
 
     A warning counts the words of texts that are not in the vocabulary, another the documents without a known word.
     These have only the prior to go by.
     """
     fitted: DocumentNetwork = estimator.network_
+    ids, columns = None, {}
+    if isinstance(X, DocumentNetwork):
+        ids, columns = X.ids if X._has_names else None, X.columns
     if isinstance(X, Mapping):
+        ids = np.fromiter(X, dtype=object, count=len(X))
         X = list(X.values())  # texts by id, as for `DocumentNetwork.from_texts`
     if isinstance(X, str):
         X = [X]
@@ -82,7 +118,7 @@ def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
         raise DataError("there are no documents: the list is empty.")
     if _are_texts(X):
         counts = fitted.vectorize(X)
-        _report_unseen(fitted, X, int(counts.sum()))
+        report_unseen(fitted, X, int(counts.sum()))
     else:
         if isinstance(X, DocumentNetwork):
             _check_same_words(fitted, X)
@@ -98,10 +134,10 @@ def resolve_counts(estimator: BaseEstimator, X: Any) -> csr_array:
             NetworkWarning,
             stacklevel=user_stacklevel(),
         )
-    return counts
+    return Documents(counts, ids, columns)
 
 
-def _report_unseen(fitted: DocumentNetwork, texts: Any, n_known: int) -> None:
+def report_unseen(fitted: DocumentNetwork, texts: Any, n_known: int) -> None:
     """Warn of words that are left out, with their number and the most frequent ones."""
     unseen = sum(fitted.unseen_words(texts) or [], Counter[str]())
     n_unseen = unseen.total()

@@ -16,6 +16,7 @@ from linktopics._checks import (
     N_EXAMPLES,
     as_column,
     as_count_matrix,
+    check_columns,
     check_counts,
     check_texts,
     check_unique,
@@ -56,6 +57,8 @@ class DocumentNetwork:
         The words, in the order of the columns of `counts`.
     titles, labels, texts : sequence, optional
         One for each document.
+    columns : mapping from str to sequence, or data frame, optional
+        What else is known about the documents (year, venue, authors), for features of pairs; a value for each document.
     vectorizer : object, optional
         What turned texts into counts, to do the same with new texts: anything with a method `transform`.
     strict : bool, default=False
@@ -72,6 +75,8 @@ class DocumentNetwork:
         Document indices, sorted, unique, no self links; smaller index first if undirected.
     ids, vocabulary, titles, labels, texts : ndarray or None
         As given; `ids` is never None.
+    columns : dict from str to ndarray
+        As given.
     report : NetworkReport
         What was dropped.
 
@@ -100,6 +105,7 @@ class DocumentNetwork:
         titles: Iterable[Any] | None = None,
         labels: Iterable[Any] | None = None,
         texts: Iterable[str] | None = None,
+        columns: Mapping[str, Iterable[Any]] | None = None,
         vectorizer: Any = None,
         strict: bool = False,
         link_ends: Literal["ids", "indices"] | None = None,
@@ -112,6 +118,7 @@ class DocumentNetwork:
         n_documents, n_words = matrix.shape
         given_ids = as_column(ids, n_documents, "ids")
         self.ids: np.ndarray = np.arange(n_documents) if given_ids is None else given_ids
+        self._has_names = given_ids is not None
         check_unique(self.ids, "ids", "give every document its own id")
         self.vocabulary: np.ndarray | None = as_column(vocabulary, n_words, "vocabulary", "words")
         if self.vocabulary is not None:
@@ -120,6 +127,7 @@ class DocumentNetwork:
         self.titles: np.ndarray | None = as_column(titles, n_documents, "titles")
         self.labels: np.ndarray | None = as_column(labels, n_documents, "labels")
         self.texts: np.ndarray | None = as_column(texts, n_documents, "texts")
+        self.columns: dict[str, np.ndarray] = check_columns(columns, n_documents)
         self.vectorizer = vectorizer
         self.directed = bool(directed)
         by_id = link_ends == "ids" or (link_ends is None and given_ids is not None)
@@ -232,9 +240,11 @@ class DocumentNetwork:
         part = self._with_links(links[(links >= 0).all(axis=1)], directed=self.directed)
         part.counts = self.counts[chosen]
         part.ids = self.ids[chosen]
+        part._has_names = True  # if only by their place in the whole
         for name in ("titles", "labels", "texts"):
             column = getattr(self, name)
             setattr(part, name, None if column is None else column[chosen])
+        part.columns = {name: values[chosen] for name, values in self.columns.items()}
         empty = np.flatnonzero(part.lengths == 0)
         part.report = NetworkReport(n_empty_documents=len(empty), empty_documents=tuple(part.ids[empty[:3]].tolist()))
         part._positions = None
@@ -249,6 +259,16 @@ class DocumentNetwork:
         array([[0, 1]])
         """
         return self._with_links(self.links, directed=False)
+
+    def without_links(self) -> DocumentNetwork:
+        """Give the same documents as if nothing was known of their links.
+
+        Examples
+        --------
+        >>> DocumentNetwork([[2, 1], [0, 3]], [(0, 1)]).without_links().n_links
+        0
+        """
+        return self._with_links(self.links[:0], directed=self.directed)
 
     def _with_links(self, links: np.ndarray, *, directed: bool) -> DocumentNetwork:
         """Copy with other links between known documents, put in order again."""
@@ -294,6 +314,43 @@ class DocumentNetwork:
         known = set(self.vocabulary.tolist())
         return [Counter(word for word in words(text) if word not in known) for text in check_texts(texts, None)]
 
+    def new_documents(
+        self,
+        texts: Sequence[str] | Mapping[Any, str],
+        *,
+        ids: Iterable[Hashable] | None = None,
+        columns: Mapping[str, Iterable[Any]] | None = None,
+    ) -> DocumentNetwork:
+        """Read new texts with the network's vectorizer, and what else is known about them, for features of pairs.
+
+        Parameters
+        ----------
+        texts : sequence of str, or mapping from id to text
+            The new documents.
+        ids, columns
+            As in `DocumentNetwork`.
+
+        Returns
+        -------
+        DocumentNetwork
+            The new documents, without links, over the same vocabulary.
+
+        Examples
+        --------
+        >>> network = DocumentNetwork.from_texts(["red apple", "green apple"], [(0, 1)], columns={"year": [1990, 1991]})
+        >>> network.new_documents(["green, red"], columns={"year": [1992]}).columns
+        {'year': array([1992])}
+        """
+        from linktopics._inputs import report_unseen
+        from linktopics.readers.texts import split_texts
+
+        listed, names = split_texts(texts, ids)
+        counts = self.vectorize(listed)
+        report_unseen(self, listed, int(counts.sum()))
+        return DocumentNetwork(
+            counts, ids=names, vocabulary=self.vocabulary, texts=listed, columns=columns, vectorizer=self.vectorizer
+        )
+
     def fingerprint(self) -> str:
         """Give a SHA-256 of counts, links and directedness: equal for equal networks, on every machine.
 
@@ -335,6 +392,7 @@ class DocumentNetwork:
         ids: Iterable[Hashable] | None = None,
         titles: Iterable[Any] | None = None,
         labels: Iterable[Any] | None = None,
+        columns: Mapping[str, Iterable[Any]] | None = None,
         vectorizer: Any = None,
         directed: bool = True,
         strict: bool = False,
@@ -349,7 +407,7 @@ class DocumentNetwork:
             Anything with `fit_transform`, `transform` and `get_feature_names_out` that counts words; it is fitted here.
             By default scikit-learn's ``CountVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]\w+\b")``:
             lower case, English stop words left out, words of two or more characters that begin with a letter.
-        links, ids, titles, labels, directed, strict
+        links, ids, titles, labels, columns, directed, strict
             As in `DocumentNetwork`.
 
         Examples
@@ -361,7 +419,9 @@ class DocumentNetwork:
         from linktopics.readers.texts import read_texts
 
         parts = read_texts(texts, ids=ids, vectorizer=vectorizer)
-        return cls(**parts, links=links, titles=titles, labels=labels, directed=directed, strict=strict)
+        return cls(
+            **parts, links=links, titles=titles, labels=labels, columns=columns, directed=directed, strict=strict
+        )
 
     @classmethod
     def from_networkx(
@@ -371,6 +431,7 @@ class DocumentNetwork:
         text: str = "text",
         title: str | None = None,
         label: str | None = None,
+        columns: Iterable[str] = (),
         vectorizer: Any = None,
         strict: bool = False,
     ) -> DocumentNetwork:
@@ -382,6 +443,8 @@ class DocumentNetwork:
             Its nodes are the ids.
         text, title, label : str
             Names of the node attributes to read; every node must have the text.
+        columns : iterable of str
+            Names of further attributes to keep, for features of pairs; a node may lack them.
         vectorizer, strict
             As in `from_texts`.
 
@@ -396,7 +459,7 @@ class DocumentNetwork:
         """
         from linktopics.readers.graphs import read_networkx
 
-        parts = read_networkx(graph, text=text, title=title, label=label)
+        parts = read_networkx(graph, text=text, title=title, label=label, columns=columns)
         return cls.from_texts(**parts, directed=graph.is_directed(), vectorizer=vectorizer, strict=strict)
 
     @classmethod
@@ -409,6 +472,7 @@ class DocumentNetwork:
         text: str = "text",
         title: str | None = None,
         label: str | None = None,
+        columns: Iterable[str] = (),
         source: str = "source",
         target: str = "target",
         directed: bool = True,
@@ -423,6 +487,8 @@ class DocumentNetwork:
             A row per document and a row per link.
         id, text, title, label, source, target : str
             Names of the columns to read.
+        columns : iterable of str
+            Names of further columns of documents to keep, for features of pairs.
         directed, vectorizer, strict
             As in `from_texts`.
 
@@ -435,7 +501,9 @@ class DocumentNetwork:
         """
         from linktopics.readers.frames import read_frames
 
-        parts = read_frames(documents, links, id=id, text=text, title=title, label=label, source=source, target=target)
+        parts = read_frames(
+            documents, links, id=id, text=text, title=title, label=label, columns=columns, source=source, target=target
+        )
         return cls.from_texts(**parts, directed=directed, vectorizer=vectorizer, strict=strict)
 
     @classmethod
@@ -519,6 +587,7 @@ class DocumentNetwork:
         path: str | os.PathLike[str],
         links: str | os.PathLike[str] | None = None,
         *,
+        columns: Iterable[str] = (),
         directed: bool = True,
         vectorizer: Any = None,
         strict: bool = False,
@@ -532,6 +601,8 @@ class DocumentNetwork:
             folder with documents.jsonl and links.csv.
         links : path, optional
             A CSV file whose header names the columns `source` and `target`; others are not read.
+        columns : iterable of str
+            Names of further fields of documents to keep, for features of pairs; a document may lack them.
         directed, vectorizer, strict
             As in `from_texts`.
 
@@ -547,4 +618,5 @@ class DocumentNetwork:
         """
         from linktopics.readers.jsonl import read_jsonl
 
-        return cls.from_texts(**read_jsonl(path, links), directed=directed, vectorizer=vectorizer, strict=strict)
+        parts = read_jsonl(path, links, columns)
+        return cls.from_texts(**parts, directed=directed, vectorizer=vectorizer, strict=strict)

@@ -36,3 +36,4 @@ class TextParts(TypedDict):
     ids: list[Any]
     titles: list[Any] | None
     labels: list[Any] | None
+    columns: dict[str, list[Any]]

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linktopics._checks import as_list, is_missing
+from linktopics._checks import as_list, is_missing, list_of_names
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from linktopics.readers import TextParts
 
 
 def read_frames(
-    documents: Any, links: Any, *, id: str, text: str, title: str | None, label: str | None, source: str, target: str
+    documents: Any,
+    links: Any,
+    *,
+    id: str,
+    text: str,
+    title: str | None,
+    label: str | None,
+    columns: Iterable[str],
+    source: str,
+    target: str,
 ) -> TextParts:
     """Take the named columns out of the two frames."""
     pairs = None
@@ -25,6 +36,7 @@ def read_frames(
         "ids": _column(documents, id, "documents", complete=True),
         "titles": None if title is None else _column(documents, title, "documents"),
         "labels": None if label is None else _column(documents, label, "documents"),
+        "columns": {name: _column(documents, name, "documents") for name in list_of_names(columns, "columns")},
     }
 
 

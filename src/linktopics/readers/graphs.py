@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from linktopics._checks import list_of_names
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from linktopics.readers import TextParts
 
 
-def read_networkx(graph: Any, *, text: str, title: str | None, label: str | None) -> TextParts:
+def read_networkx(graph: Any, *, text: str, title: str | None, label: str | None, columns: Iterable[str]) -> TextParts:
     """Take ids, texts and edges out of a graph; titles and labels that some nodes lack are None there."""
     if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
         raise DataError(f"graph is a {type(graph).__name__}; pass a networkx Graph or DiGraph.")
@@ -26,14 +29,13 @@ def read_networkx(graph: Any, *, text: str, title: str | None, label: str | None
         "texts": [attributes[text] for attributes in nodes.values()],
         "links": [(source, target) for source, target, *_ in graph.edges],
         "ids": list(nodes),
-        "titles": _attribute(nodes, title),
-        "labels": _attribute(nodes, label),
+        "titles": None if title is None else _attribute(nodes, title),
+        "labels": None if label is None else _attribute(nodes, label),
+        "columns": {name: _attribute(nodes, name) for name in list_of_names(columns, "columns")},
     }
 
 
-def _attribute(nodes: dict[Any, dict[str, Any]], name: str | None) -> list[Any] | None:
-    if name is None:
-        return None
+def _attribute(nodes: dict[Any, dict[str, Any]], name: str) -> list[Any]:
     if not any(name in attributes for attributes in nodes.values()):
         raise DataError(f"no node has the attribute {name!r}; check the name.")
     return [attributes.get(name) for attributes in nodes.values()]

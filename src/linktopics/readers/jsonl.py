@@ -7,16 +7,20 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linktopics._checks import list_of_names
 from linktopics.errors import DataError
 from linktopics.readers._files import find_file, line_error, read_lines
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
     from linktopics.readers import TextParts
 
 
-def read_jsonl(path: str | os.PathLike[str], links: str | os.PathLike[str] | None) -> TextParts:
+def read_jsonl(
+    path: str | os.PathLike[str], links: str | os.PathLike[str] | None, columns: Iterable[str] = ()
+) -> TextParts:
     """Read the documents at `path` and the links; in a folder they are documents.jsonl and links.csv."""
     documents = Path(path)
     if documents.is_dir():
@@ -34,6 +38,7 @@ def read_jsonl(path: str | os.PathLike[str], links: str | os.PathLike[str] | Non
         "ids": ids,
         "titles": _optional(records, "title"),
         "labels": _optional(records, "label"),
+        "columns": _columns(documents, records, list_of_names(columns, "columns")),
     }
 
 
@@ -63,6 +68,14 @@ def _read_documents(path: Path) -> list[dict[str, Any]]:
 def _optional(records: list[dict[str, Any]], field: str) -> list[Any] | None:
     values = [record.get(field) for record in records]
     return values if any(value is not None for value in values) else None
+
+
+def _columns(path: Path, records: list[dict[str, Any]], names: list[str]) -> dict[str, list[Any]]:
+    for name in names:
+        if not any(name in record for record in records):
+            there = ", ".join(dict.fromkeys(field for record in records for field in record))
+            raise DataError(f"{path}: no document has the field {name!r}; there are: {there}.")
+    return {name: [record.get(name) for record in records] for name in names}
 
 
 def _read_links(path: str | os.PathLike[str], ids: list[Any]) -> list[tuple[Any, Any]]:

@@ -22,10 +22,10 @@ def default_vectorizer() -> Any:
     return CountVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]\w+\b")
 
 
-def read_texts(
-    texts: Sequence[str] | Mapping[Any, str], *, ids: Iterable[Hashable] | None, vectorizer: Any
-) -> CountedTexts:
-    """Count the words of texts: a sequence, or a mapping whose keys are the ids."""
+def split_texts(
+    texts: Sequence[str] | Mapping[Any, str], ids: Iterable[Hashable] | None
+) -> tuple[list[str], list[Any] | None]:
+    """List texts and their ids, which are the keys of a mapping."""
     names = None if ids is None else as_list(ids)
     if isinstance(texts, Mapping):
         if names is not None:
@@ -33,7 +33,15 @@ def read_texts(
         names, texts = list(texts), list(texts.values())
     listed = check_texts(texts, names)
     if not listed:
-        raise DataError("texts is empty; a network needs at least one document.")
+        raise DataError("texts is empty; give at least one document.")
+    return listed, names
+
+
+def read_texts(
+    texts: Sequence[str] | Mapping[Any, str], *, ids: Iterable[Hashable] | None, vectorizer: Any
+) -> CountedTexts:
+    """Count the words of texts: a sequence, or a mapping whose keys are the ids."""
+    listed, names = split_texts(texts, ids)
     vectorizer = default_vectorizer() if vectorizer is None else _own(vectorizer)
     try:
         counts = vectorizer.fit_transform(listed)
