@@ -13,10 +13,11 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import resolve_counts, resolve_links, resolve_network, seed_sequence
+from linktopics._inputs import resolve_counts, resolve_documents, resolve_links, resolve_network, seed_sequence
 from linktopics.errors import DataError
+from linktopics.features import fit_features, resolve_features
 from linktopics.network import DocumentNetwork
-from linktopics.pairs import sample_pairs
+from linktopics.pairs import AUTO, sample_pairs
 from linktopics.posterior import Chain, run_chains
 from linktopics.prediction import Predictor
 from linktopics.sampler import Corpus, Settings
@@ -38,6 +39,9 @@ PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-gMMRTM": {"loss": "hinge", "weights": "full", "sampler": "exact"},
     "Approx-gMMRTM": {"loss": "hinge", "weights": "full", "sampler": "cached"},
 }
+
+PAPER_SETTING: dict[str, Any] = {"pair_features": None, "weight_variance": 1.0, "negatives": 0.01, "n_chains": 1}
+"""Where the paper does other than our defaults."""
 
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
 
@@ -65,17 +69,31 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         Prior tokens per document, spread evenly over the topics.
     beta : float, default=0.01
         Prior tokens per word and topic.
-    weight_variance : float, default=1.0
-        Prior variance of each weight.
+    weight_variance : float, default=10.0
+        Prior variance of each weight, of topics and of features.
     link_cost : float, default=None
         Weight of a link in the loss; None is 4 for full and 16 for diagonal weights.
     nonlink_cost : float, default=1.0
         Weight of a sampled non-link in the loss.
     margin : float, default=1.0
         Margin of the hinge loss.
-    negatives : float, default=0.01
-        Below 1, the fraction of the unlinked pairs that are sampled as non-links; from 1 on, non-links per link. A
-        fraction that means over a million, or none, is replaced by 5 per link, with a warning.
+    negatives : float or "auto", default="auto"
+        "auto" is 1 % of the unlinked pairs, but from 5 to 20 per link, and at most a million unless 5 per link are
+        more. Below 1, the fraction of the unlinked pairs that are sampled as non-links; from 1 on, non-links per
+        link. A fraction that means over a million, or none, is replaced by 5 per link, with a warning.
+    pair_features : "default", list or None, default="default"
+        What else is known about a pair, added to its score with weights that are drawn together with U. Names of
+        `linktopics.features.BUILT_IN`, or objects of `linktopics.features`:
+
+        - "tfidf", the cosine of both texts;
+        - "tfidf-neighbours", the cosine of the new text with the candidate's neighbours, on average;
+        - "tfidf-centroid", the cosine with the candidate and its neighbours taken together;
+        - "topics-neighbours", the same as "tfidf-neighbours" for topics of a plain LDA;
+        - "degree", the logarithms of the numbers of links that the candidate has;
+        - "intercept", a constant;
+        - `Column`, `PairMatrix` and `PairFunction` for what you bring.
+
+        "default" is "tfidf", "tfidf-centroid" and "degree". None is the paper's model.
     intercept : bool, default=False
         Adds a constant to the scores of diagonal weights. Full weights contain one.
     n_iter : int, default=300
@@ -84,7 +102,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         Posterior samples to keep per chain.
     thin : int, default=20
         Sweeps per kept sample. Samples close to each other are alike, and averaging them gains little.
-    n_chains : int, default=1
+    n_chains : int, default=4
         Independent chains. Predictions average over all; attributes that speak of topics describe the best one.
     directed : bool, default=None
         Whether the direction of links counts; None takes the network's word, and True for a count matrix.
@@ -105,6 +123,12 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         Posterior mean of U: entry (k, l) is how much topic k in the source attracts topic l in the target.
     link_weights_std_ : ndarray of shape (n_topics, n_topics)
         Posterior standard deviation of U; zero if only one sample was kept.
+    feature_names_ : list of str
+        Names of the numbers that features make of a pair; some make several.
+    feature_weights_ : ndarray of shape (n_features,)
+        Posterior mean of their weights, over all chains; in units of a standard deviation among the training pairs.
+    feature_weights_std_ : ndarray of shape (n_features,)
+        Their posterior standard deviation; zero if only one sample was kept.
     intercept_ : float
         Posterior mean of the intercept, or zero.
     log_joint_ : ndarray of shape (n_iter + n_samples * thin,)
@@ -142,7 +166,8 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
     ((2, 6), (2, 2))
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _reads_networks = True  # as new documents, for their ids and columns
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_topics": [Interval(Integral, 1, 32767, closed="both")],
         "loss": [StrOptions({"logistic", "hinge"})],
         "weights": [StrOptions({"full", "diagonal"})],
@@ -153,7 +178,8 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         "link_cost": [Interval(Real, 0, None, closed="neither"), None],
         "nonlink_cost": [Interval(Real, 0, None, closed="neither")],
         "margin": [Interval(Real, 0, None, closed="left")],
-        "negatives": [Interval(Real, 0, None, closed="left")],
+        "negatives": [Interval(Real, 0, None, closed="left"), StrOptions({AUTO})],
+        "pair_features": "no_validation",  # `resolve_features` has better words for it
         "intercept": ["boolean"],
         "n_iter": [Interval(Integral, 0, None, closed="left")],
         "n_samples": [Interval(Integral, 1, None, closed="left")],
@@ -174,16 +200,17 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         sampler: str = "exact",
         alpha: float = 5.0,
         beta: float = 0.01,
-        weight_variance: float = 1.0,
+        weight_variance: float = 10.0,
         link_cost: float | None = None,
         nonlink_cost: float = 1.0,
         margin: float = 1.0,
-        negatives: float = 0.01,
+        negatives: float | str = AUTO,
+        pair_features: Any = "default",
         intercept: bool = False,
         n_iter: int = 300,
         n_samples: int = 10,
         thin: int = 20,
-        n_chains: int = 1,
+        n_chains: int = 4,
         directed: bool | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -200,6 +227,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         self.nonlink_cost = nonlink_cost
         self.margin = margin
         self.negatives = negatives
+        self.pair_features = pair_features
         self.intercept = intercept
         self.n_iter = n_iter
         self.n_samples = n_samples
@@ -232,7 +260,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         if name not in PAPER_MODELS:
             hint = " (Var-RTM is linktopics.VariationalRTM)" if name == "Var-RTM" else ""
             raise ValueError(f"no model is called {name!r}{hint}; the names are {', '.join(PAPER_MODELS)}.")
-        defaults: dict[str, Any] = {**PAPER_MODELS[name], "n_iter": 400, "n_samples": 1}
+        defaults: dict[str, Any] = {**PAPER_MODELS[name], "n_iter": 400, "n_samples": 1, **PAPER_SETTING}
         if parameters.get("n_samples", 1) == 1:
             defaults["thin"] = 1
         return cls(n_topics, **{**defaults, **parameters})
@@ -266,18 +294,21 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         self._validate_params()
         if self.intercept and self.weights == "full":
             raise ValueError("intercept=True goes with weights='diagonal'; full weights contain an intercept already.")
+        given = resolve_features(self.pair_features, self.intercept)
         network = resolve_network(self, X, links, self.directed)
         self._check_sizes(network)
-        for_pairs, for_inference, *for_chains = seed_sequence(self.random_state).spawn(2 + self.n_chains)
+        for_pairs, for_inference, *for_chains, for_features = seed_sequence(self.random_state).spawn(3 + self.n_chains)
         pairs = sample_pairs(
             network.links, network.n_documents, network.directed, self.negatives, np.random.default_rng(for_pairs)
         )
-        corpus = Corpus.build(network.counts, pairs, symmetric=not network.directed)
         settings = self._settings()
+        features, numbers = fit_features(given, network, pairs, settings, for_features, self.verbose)
+        corpus = Corpus.build(network.counts, pairs, not network.directed, numbers)
         chains = run_chains(
             corpus, settings, for_chains, self.n_iter, self.n_samples, self.thin, self.n_jobs, self.verbose
         )
         self._fitted_settings = settings
+        self._features = features
         self.network_ = network
         self.network_report_ = network.report
         self.n_pairs_ = corpus.n_pairs
@@ -297,7 +328,6 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
             link_cost=DEFAULT_LINK_COST[self.weights] if self.link_cost is None else self.link_cost,
             nonlink_cost=self.nonlink_cost,
             margin=self.margin,
-            intercept=self.intercept,
         )
 
     def _check_sizes(self, network: DocumentNetwork) -> None:
@@ -327,7 +357,10 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         weights = np.stack([s.weights for s in best])
         self.link_weights_ = weights.mean(0)
         self.link_weights_std_ = weights.std(0)
-        self.intercept_ = float(np.mean([s.intercept for s in best]))
+        self.feature_names_ = self._features.columns
+        feature_weights = np.stack([s.feature_weights for s in self.samples_])
+        self.feature_weights_, self.feature_weights_std_ = feature_weights.mean(0), feature_weights.std(0)
+        self.intercept_ = float(self._features.constant @ self.feature_weights_)
 
     def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
         """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""
@@ -343,6 +376,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
             samples=self.samples_,
             best_chain=self.best_chain_,
             settings=self._fitted_settings,
+            features=self._features,
             seed=self._inference_seed,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -408,8 +442,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         (1, 4)
         """
         check_is_fitted(self)
-        counts = resolve_counts(self, documents)
-        return self._predictor.predict(counts, candidates, direction)
+        return self._predictor.predict(resolve_documents(self, documents), candidates, direction)
 
     def suggest_links(
         self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9
@@ -443,8 +476,7 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         ['document', 'id', 'title', 'probability', 'lower', 'upper', 'why']
         """
         check_is_fitted(self)
-        counts = resolve_counts(self, documents)
-        return self._predictor.suggest(counts, top, direction, interval)
+        return self._predictor.suggest(resolve_documents(self, documents), top, direction, interval)
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
         """Return the probabilities of words in new documents of which only links are known.
@@ -490,9 +522,11 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         Returns
         -------
         DataFrame
-            Columns ``source_topic``, ``target_topic``, ``source_words``, ``target_words`` and ``part``, by size of
-            part; with new documents also ``document``, their number. The parts of a pair sum to its score, averaged
-            over the samples of the best chain; where the model has an intercept, the last row is it.
+            A row for each pair of topics (``source_topic``, ``target_topic``, ``source_words``, ``target_words``) and
+            for each feature (``feature``, ``detail``), by size of its ``part`` of the score; with new documents also
+            ``document``, their number. Parts sum to the score, averaged over the samples of the best chain. ``share``
+            is the part relative to all parts of its sign. A pair of training documents is looked at as if the source
+            was new and the links between the two were not known.
 
         Examples
         --------
@@ -500,14 +534,14 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
         >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
         >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
-        >>> list(model.explain_link("b", "a").columns)
-        ['source_topic', 'target_topic', 'source_words', 'target_words', 'part']
+        >>> model.explain_link("b", "a").query("feature == 'tfidf'").detail.item()
+        'shared words: cats'
         >>> bool(model.explain_link(None, "a", documents="kittens purr").part.sum() > 0)
         True
         """
         check_is_fitted(self)
-        counts = None if documents is None else resolve_counts(self, documents)
-        return self._predictor.explain(source, target, counts)
+        new = None if documents is None else resolve_documents(self, documents)
+        return self._predictor.explain(source, target, new)
 
     def topics(self, n_words: int = 8) -> pd.DataFrame:
         """Return the topics, most frequent first.

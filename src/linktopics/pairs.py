@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 from linktopics._checks import user_stacklevel
 from linktopics.errors import NetworkWarning
 
-__all__ = ["MAX_NEGATIVES", "NEGATIVES_PER_LINK", "TrainingPairs", "sample_pairs"]
+__all__ = ["AUTO", "MAX_NEGATIVES", "NEGATIVES_PER_LINK", "TrainingPairs", "sample_pairs"]
 
 MAX_NEGATIVES = 1_000_000
 """A fraction that would draw more non-links than this is replaced by `NEGATIVES_PER_LINK`."""
 
 NEGATIVES_PER_LINK = 5
 """Non-links per link in networks too large for a fraction of all pairs."""
+
+AUTO = "auto"
+AUTO_FRACTION = 0.01
+AUTO_PER_LINK = (NEGATIVES_PER_LINK, 20)
+"""What "auto" draws: this fraction of the unobserved pairs, but so many per link at least and at most."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ def sample_pairs(
     links: NDArray[np.integer],
     n_documents: int,
     directed: bool,
-    negatives: float,
+    negatives: float | str,
     rng: np.random.Generator,
 ) -> TrainingPairs:
     """Return all links and a sample of the unobserved pairs.
@@ -64,9 +69,10 @@ def sample_pairs(
         Number of documents.
     directed : bool
         Whether (i, j) and (j, i) are two pairs or one.
-    negatives : float
-        Below 1, the fraction of the unobserved pairs to draw; from 1 on, the number of non-links per link. A
-        fraction that means more than `MAX_NEGATIVES` pairs, or not one, is replaced by `NEGATIVES_PER_LINK` with a
+    negatives : float or "auto"
+        "auto" is 1 % of the unobserved pairs, but from 5 to 20 per link, and at most `MAX_NEGATIVES` unless 5 per link
+        are more. Below 1, the fraction of the unobserved pairs to draw; from 1 on, the number of non-links per link.
+        A fraction that means more than `MAX_NEGATIVES` pairs, or not one, is replaced by `NEGATIVES_PER_LINK` with a
         warning. Zero is taken at its word: links alone.
         A network without links gets no non-links either: there is nothing to tell them from.
     rng : numpy.random.Generator
@@ -99,9 +105,13 @@ def sample_pairs(
     return TrainingPairs(np.ascontiguousarray(source), np.ascontiguousarray(target), label[order], n_documents)
 
 
-def _n_negatives(negatives: float, n_unobserved: int, n_links: int) -> int:
+def _n_negatives(negatives: float | str, n_unobserved: int, n_links: int) -> int:
     if n_links == 0:
         return 0
+    if isinstance(negatives, str):
+        least, most = (per_link * n_links for per_link in AUTO_PER_LINK)
+        most = max(least, min(most, MAX_NEGATIVES))
+        return min(max(round(AUTO_FRACTION * n_unobserved), least, 1), most, n_unobserved)
     if negatives >= 1:
         return min(round(negatives * n_links), n_unobserved)
     wanted = round(negatives * n_unobserved)

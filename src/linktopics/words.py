@@ -38,6 +38,7 @@ def topics_from_links(
     n_documents: int,
     length: int,
     symmetric: bool,
+    link_features: NDArray[np.float64],
     seed: np.random.SeedSequence,
 ) -> NDArray[np.float64]:
     """Return the mean topic proportions of new documents given their links, topics and weights being fixed.
@@ -61,6 +62,8 @@ def topics_from_links(
         Tokens of each.
     symmetric : bool
         Whether links have no direction.
+    link_features : ndarray of shape (n_features,)
+        Features of all links: those of the average training link, since without words they cannot be known.
     seed : numpy.random.SeedSequence
         Source of randomness.
     """
@@ -79,10 +82,11 @@ def topics_from_links(
     )
     lengths = np.ones(pairs.n_documents, dtype=np.int64)
     lengths[:n_documents] = length
-    corpus = Corpus.build(csr_array(lengths[:, None]), pairs, symmetric)
+    features = np.tile(link_features, (len(pairs), 1))
+    corpus = Corpus.build(csr_array(lengths[:, None]), pairs, symmetric, features)
     state = initial_state(corpus, K, seed)
     state.doc_topic[n_documents:, :K] = sample.doc_topic[linked]
-    state.weights, state.intercept = sample.weights, sample.intercept
+    state.weights, state.feature_weights = sample.weights, sample.feature_weights
     sampler = Sampler(corpus, settings, state, n_swept=n_documents)
     total = np.zeros((n_documents, K))
     n_sweeps = min(MAX_SWEEPS, math.ceil(MEMORIES * (length + settings.alpha) / settings.alpha))

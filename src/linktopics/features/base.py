@@ -1,0 +1,238 @@
+"""What a feature of a pair is, and the set of them that a model was fitted with."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics._inputs import Documents
+from linktopics.errors import DataError
+from linktopics.network import DocumentNetwork
+from linktopics.pairs import TrainingPairs
+from linktopics.progress import ProgressBar
+from linktopics.sampler import Settings
+
+__all__ = ["FeatureSet", "FittedFeature", "PairFeature", "TrainingView", "fit_features", "standard"]
+
+Array = NDArray[np.float64]
+
+
+class PairFeature(ABC):
+    """Something known about a pair of documents beside their topics.
+
+    A pair has a *new* document, of which no links are known, and a *candidate*, a training document with its links.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the feature is called in tables."""
+
+    @abstractmethod
+    def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
+        """Learn what is needed of the training documents."""
+
+
+class FittedFeature(ABC):
+    """A feature that knows the training documents: numbers for pairs, and words for them.
+
+    Attributes
+    ----------
+    name : str
+        The name of the feature.
+    columns : tuple of str
+        Names of its numbers; there may be several.
+    centred : bool
+        Whether numbers are put in units of standard deviations from the mean of the training pairs; only an intercept
+        is not.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    centred: bool = True
+
+    @abstractmethod
+    def prepare(self, documents: Documents) -> Any:
+        """Compute what is needed of new documents, once for all their pairs."""
+
+    @abstractmethod
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: NDArray[np.bool_]
+    ) -> Array:
+        """Return the numbers of pairs, pairs x columns; NaN stands for "not known" and "does not apply".
+
+        Parameters
+        ----------
+        new : object
+            What `prepare` gave.
+        rows : ndarray of int
+            The new document of each pair.
+        candidates : ndarray of int
+            The training document of each pair.
+        outward : ndarray of bool
+            Whether the link would go from the new document to the candidate.
+        """
+
+    def known_pairs(self, view: TrainingView) -> Array:
+        """Return the numbers of training pairs, links between the two documents left out of all counts."""
+        return self.pairs(view.prepared(self), view.new, view.candidates, view.outward)
+
+    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
+        """Return the numbers of some new documents with all of some candidates, documents x candidates x columns."""
+        which = np.arange(rows.start, rows.stop)
+        shape = (len(which), len(candidates))
+        values = self.pairs(
+            new,
+            np.repeat(which, len(candidates)),
+            np.tile(candidates, len(which)),
+            np.full(len(which) * len(candidates), outward),
+        )
+        return values.reshape(*shape, len(self.columns))
+
+    def detail(self, new: Any, row: int, candidate: int, outward: bool) -> str:
+        """Say what the numbers of a pair come from."""
+        return ""
+
+    def known_detail(self, view: TrainingView) -> str:
+        """Say the same of the one pair of a view, links between the two documents left out."""
+        return self.detail(view.prepared(self), int(view.new[0]), int(view.candidates[0]), bool(view.outward[0]))
+
+
+@dataclass(frozen=True)
+class TrainingView:
+    """Training pairs as they would be met in use: one document is new, the other a candidate with its links.
+
+    Which is which is drawn at random for each pair.
+    """
+
+    network: DocumentNetwork
+    new: NDArray[np.int64]
+    candidates: NDArray[np.int64]
+    outward: NDArray[np.bool_]
+    _prepared: dict[int, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, network: DocumentNetwork, pairs: TrainingPairs, rng: np.random.Generator) -> TrainingView:
+        """Draw which document of each pair is the new one."""
+        outward = rng.random(len(pairs)) < 0.5
+        source, target = pairs.source.astype(np.int64), pairs.target.astype(np.int64)
+        return cls(network, np.where(outward, source, target), np.where(outward, target, source), outward)
+
+    def prepared(self, feature: FittedFeature) -> Any:
+        """Return what a feature needs of the training documents in the place of new ones."""
+        if id(feature) not in self._prepared:
+            self._prepared[id(feature)] = feature.prepare(Documents.of(self.network))
+        return self._prepared[id(feature)]
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """The features of a fitted model, in units of the training pairs.
+
+    Attributes
+    ----------
+    features : list of FittedFeature
+        The features.
+    mean, scale : ndarray of shape (n_columns,)
+        Of the training pairs.
+    link_mean : ndarray of shape (n_columns,)
+        Standardised numbers of the average training link.
+    """
+
+    features: list[FittedFeature]
+    mean: Array
+    scale: Array
+    link_mean: Array
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all numbers, in order."""
+        return [column for feature in self.features for column in feature.columns]
+
+    @property
+    def spans(self) -> list[slice]:
+        """Where the numbers of each feature stand."""
+        ends = np.cumsum([0] + [len(feature.columns) for feature in self.features]).tolist()
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    @property
+    def constant(self) -> Array:
+        """1 for numbers that are the same for all pairs, an intercept; 0 for others."""
+        return np.array([float(not feature.centred) for feature in self.features for _ in feature.columns])
+
+    def prepare(self, documents: Documents) -> list[Any]:
+        """Compute what all features need of new documents."""
+        return [feature.prepare(documents) for feature in self.features]
+
+    def block(self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
+        """Return the standardised numbers of some new documents with some candidates."""
+        shape = (rows.stop - rows.start, len(candidates))
+        result = np.empty((*shape, len(self.mean)))
+        for feature, prepared, span in zip(self.features, new, self.spans, strict=True):
+            result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outward))
+        return standard(result, self.mean, self.scale)
+
+    def known_pair(self, network: DocumentNetwork, source: int, target: int) -> tuple[Array, list[str]]:
+        """Return the numbers of a pair of training documents as if it had no link, and what they come from."""
+        view = TrainingView(network, np.array([source]), np.array([target]), np.array([True]))
+        values = [feature.known_pairs(view) for feature in self.features]
+        numbers = np.concatenate([np.empty((1, 0)), *values], axis=1)
+        return standard(numbers, self.mean, self.scale)[0], [feature.known_detail(view) for feature in self.features]
+
+
+def standard(values: Array, mean: Array, scale: Array) -> Array:
+    """Put numbers in units of standard deviations, in place; what is not known becomes the mean."""
+    values -= mean
+    values /= scale
+    np.nan_to_num(values, copy=False, nan=0.0)
+    return values
+
+
+def fit_features(
+    features: Sequence[PairFeature],
+    network: DocumentNetwork,
+    pairs: TrainingPairs,
+    settings: Settings,
+    seed: np.random.SeedSequence,
+    verbose: bool | str = False,
+) -> tuple[FeatureSet, Array]:
+    """Fit features and return them with the standardised numbers of the training pairs."""
+    for_view, *for_features = seed.spawn(1 + len(features))
+    view = TrainingView.of(network, pairs, np.random.default_rng(for_view))
+    fitted, values = [], [np.empty((len(pairs), 0))]
+    with ProgressBar(len(features), verbose, "features of pairs", "features of pairs") as progress:
+        for feature, its_seed in zip(features, for_features, strict=True):
+            fitted.append(feature.fit(network, settings, its_seed))
+            values.append(_finite(fitted[-1], fitted[-1].known_pairs(view)))
+            progress.advance(feature.name)
+    numbers = np.concatenate(values, axis=1)
+    mean, scale = np.zeros(numbers.shape[1]), np.ones(numbers.shape[1])
+    found = FeatureSet(fitted, mean, scale, np.zeros(len(mean)))
+    for one, span in zip(fitted, found.spans, strict=True):
+        if one.centred:
+            mean[span], scale[span] = _moments(numbers[:, span])
+    standard(numbers, mean, scale)
+    if pairs.label.any():
+        found.link_mean[:] = numbers[pairs.label].mean(axis=0)
+    return found, numbers
+
+
+def _finite(feature: FittedFeature, values: Array) -> Array:
+    if np.isinf(values).any():
+        raise DataError(f"the pair feature {feature.name!r} is infinite for some pairs; give it finite values, or NaN.")
+    return values
+
+
+def _moments(values: Array) -> tuple[Array, Array]:
+    """Return means and standard deviations of what is known; a column that does not vary has the unit 1."""
+    known = ~np.isnan(values)
+    n = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, values, 0.0).sum(axis=0) / n
+    deviation = np.sqrt((np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / n)
+    return mean, np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)

@@ -1,0 +1,152 @@
+"""Features of the links around a candidate: who is linked with it, and how many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics._inputs import Documents
+from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
+from linktopics.network import DocumentNetwork
+from linktopics.sampler import Settings
+
+__all__ = ["Degree", "Intercept", "Links"]
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links of the training documents, in the forms that features ask for."""
+
+    n_documents: int
+    directed: bool
+    keys: NDArray[np.int64]
+    neighbours: csr_array
+    n_out: NDArray[np.int64]
+    n_in: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, network: DocumentNetwork) -> Links:
+        """Read the links of a network."""
+        n = network.n_documents
+        source, target = network.links.T
+        ends = np.unique(np.concatenate([network.links, network.links[:, ::-1]]), axis=0)  # both ways make one
+        neighbours = csr_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
+        n_out, n_in = np.bincount(source, minlength=n), np.bincount(target, minlength=n)
+        if not network.directed:
+            n_out = n_in = n_out + n_in
+        return cls(n, network.directed, np.sort(source * n + target), neighbours, n_out, n_in)
+
+    def has(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Tell which pairs are links, in the order of a directed link."""
+        if not self.directed:
+            source, target = np.minimum(source, target), np.maximum(source, target)
+        wanted = source.astype(np.int64) * self.n_documents + target
+        at = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
+        return self.keys[at] == wanted if len(self.keys) else np.zeros(len(wanted), bool)
+
+    def linked(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return 1 for pairs that are linked in either direction, else 0."""
+        either = self.has(a, b) | self.has(b, a) if self.directed else self.has(a, b)
+        return either.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Degree(PairFeature):
+    """Logarithm of one plus the number of links that the candidate has already.
+
+    In a directed network four numbers: links to and from a candidate that would be linked to, and links to and from one
+    that would link.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name by which `pair_features` knows it."""
+        return "degree"
+
+    def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
+        """Count links."""
+        return _FittedDegree(Links.of(network))
+
+
+class _FittedDegree(FittedFeature):
+    name = "degree"
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self.columns = (
+            ("in-degree of target", "out-degree of target", "in-degree of source", "out-degree of source")
+            if links.directed
+            else ("degree",)
+        )
+
+    def prepare(self, documents: Documents) -> None:
+        return None
+
+    def known_pairs(self, view: TrainingView) -> Array:
+        return self._numbers(*self._without_the_pair(view), view.outward)
+
+    def _without_the_pair(self, view: TrainingView) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return links to and from candidates, but for those with the new document."""
+        links, new, candidates = self.links, view.new, view.candidates
+        return links.n_in[candidates] - links.has(new, candidates), links.n_out[candidates] - links.has(candidates, new)
+
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: NDArray[np.bool_]
+    ) -> Array:
+        return self._numbers(self.links.n_in[candidates], self.links.n_out[candidates], outward)
+
+    def _numbers(self, n_in: NDArray[np.integer], n_out: NDArray[np.integer], outward: NDArray[np.bool_]) -> Array:
+        if not self.links.directed:
+            return np.log1p(n_in)[:, None]
+        both = np.log1p(np.column_stack([n_in, n_out]))
+        as_target, as_source = outward[:, None], ~outward[:, None]
+        return np.hstack([np.where(as_target, both, np.nan), np.where(as_source, both, np.nan)])
+
+    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
+        one = self.pairs(new, candidates, candidates, np.full(len(candidates), outward))
+        return np.broadcast_to(one, (rows.stop - rows.start, *one.shape))
+
+    def detail(self, new: Any, row: int, candidate: int, outward: bool) -> str:
+        return self._detail(int(self.links.n_in[candidate]), int(self.links.n_out[candidate]), outward)
+
+    def known_detail(self, view: TrainingView) -> str:
+        n_in, n_out = self._without_the_pair(view)
+        return self._detail(int(n_in[0]), int(n_out[0]), bool(view.outward[0]))
+
+    def _detail(self, n_in: int, n_out: int, outward: bool) -> str:
+        if not self.links.directed:
+            return f"{n_in} link{'' if n_in == 1 else 's'}"
+        parts = [f"linked to by {n_in}", f"links to {n_out}"]
+        return ", ".join(parts if outward else parts[::-1])
+
+
+@dataclass(frozen=True)
+class Intercept(PairFeature):
+    """The same number for all pairs."""
+
+    @property
+    def name(self) -> str:
+        """The name by which `pair_features` knows it."""
+        return "intercept"
+
+    def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
+        """Learn nothing."""
+        return _FittedIntercept()
+
+
+class _FittedIntercept(FittedFeature):
+    name = "intercept"
+    columns = ("intercept",)
+    centred = False
+
+    def prepare(self, documents: Documents) -> None:
+        return None
+
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: NDArray[np.bool_]
+    ) -> Array:
+        return np.ones((len(candidates), 1))
