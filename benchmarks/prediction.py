@@ -54,8 +54,8 @@ def measure(n_documents: int, n_new: int, n_topics: int) -> dict[str, Any]:
     network = make_network(n_documents + n_new, n_topics, 5000, mean_length=50, mean_degree=5, random_state=0)
     training = network.subset(np.arange(n_documents))
     new = network.counts[n_documents:]
-    model = RelationalTopicModel(n_topics, negatives=5, n_iter=20, n_samples=10, thin=1, random_state=0, verbose=False)
-    model.fit(training)
+    short: dict[str, Any] = {"negatives": 5, "n_iter": 20, "n_samples": 10, "thin": 1, "n_chains": 1, "random_state": 0}
+    model = RelationalTopicModel(n_topics, pair_features=None, verbose=False, **short).fit(training)
     results: dict[str, Any] = {
         "documents": n_documents,
         "new": n_new,
@@ -76,6 +76,14 @@ def measure(n_documents: int, n_new: int, n_topics: int) -> dict[str, Any]:
     results["suggest_seconds"] = time.perf_counter() - middle
     results["suggest_extra_peak_mb"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert len(table) == 10 * n_new
+    with_features = RelationalTopicModel(n_topics, n_jobs=results["threads"], verbose=False, **short).fit(training)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    clock = time.perf_counter()
+    with_features.suggest_links(new, top=10)
+    results["suggest_with_features_seconds"] = time.perf_counter() - clock
+    results["suggest_with_features_extra_peak_mb"] = (
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    ) / 1024
     results["dense_array_would_be_mb"] = n_documents * n_new * 8 / 2**20
     return results
 
@@ -99,6 +107,10 @@ def page(results: dict[str, Any]) -> str:
         f"| `transform`, {threads} | {results['transform_seconds']:.1f} s |",
         f"| `suggest_links(top=10)`, {threads} | {results['suggest_seconds']:.0f} s |",
         f"| growth of the peak of memory meanwhile | {results['suggest_extra_peak_mb']:.0f} MB |",
+    ]
+    lines += [
+        f"| the same with the default features, {threads} | {results['suggest_with_features_seconds']:.0f} s |",
+        f"| growth of the peak of memory meanwhile | {results['suggest_with_features_extra_peak_mb']:.0f} MB |",
     ]
     lines.append(f"| the dense array that is never made | {results['dense_array_would_be_mb']:,.0f} MB |")
     return "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from linktopics.datasets import open_network
 from linktopics.errors import LinktopicsError
-from linktopics.evaluation import METRICS, Evaluation, evaluate, make_model
+from linktopics.evaluation import METRICS, OURS, Evaluation, evaluate, make_model
 from linktopics.model import PAPER_MODELS
 from linktopics.rendering import make_console
 
@@ -60,9 +60,12 @@ def run_evaluate(
     resume: Path | None,
 ) -> None:
     """Evaluate models and print a table; `gibbs` are parameters for the Gibbs models among them."""
-    if gibbs and not set(models) & set(PAPER_MODELS):
+    with_gibbs = {OURS, *PAPER_MODELS}
+    if gibbs and not set(models) & with_gibbs:
         option = GIBBS_OPTIONS[next(iter(gibbs))]
-        raise LinktopicsError(f"{option} is for Gibbs models, and there is none among {', '.join(models)}.")
+        raise LinktopicsError(
+            f"{option} is for linktopics and Gibbs models, and there is none among {', '.join(models)}."
+        )
     if output is not None and not output.parent.is_dir():
         raise LinktopicsError(f"there is no folder {str(output.parent)!r} to save the results in.")
     if output is not None:
@@ -70,7 +73,7 @@ def run_evaluate(
     if len(set(models)) < len(models):
         raise LinktopicsError(f"{max(models, key=list(models).count)} is named twice; give each model once.")
     try:
-        estimators = {name: make_model(name, n_topics, **(gibbs if name in PAPER_MODELS else {})) for name in models}
+        estimators = {name: make_model(name, n_topics, **(gibbs if name in with_gibbs else {})) for name in models}
     except ValueError as error:
         raise LinktopicsError(str(error)) from None
     network = open_network(data)

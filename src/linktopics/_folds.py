@@ -102,7 +102,10 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NetworkWarning)  # test documents without words, of which the network has told
-        row |= _score_links(model, counts, truth, task)
+        # Features of pairs may ask for ids and columns; models of other people know counts.
+        reads_networks = getattr(model, "_reads_networks", False)
+        documents = network.subset(task.test).without_links() if reads_networks else counts
+        row |= _score_links(model, documents, truth, task)
         predicts_words = task.words and hasattr(model, "word_probabilities")
         if predicts_words:
             row |= _score_words(model, counts, outgoing, incoming, training.ids)
@@ -161,14 +164,15 @@ def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
         yield slice(first, min(first + step, n_rows))
 
 
-def _score_links(model: Any, counts: csr_array, truth: csr_array, task: Task) -> dict[str, float]:
+def _score_links(model: Any, documents: Any, truth: csr_array, task: Task) -> dict[str, float]:
     n_pairs = truth.shape[0] * truth.shape[1]
     share = SAMPLED_NONLINKS / n_pairs if n_pairs > EXACT_AUC_CELLS else None
     rng = np.random.default_rng(task.seeds.spawn(1)[0])
     ranks, scores, linked, seconds = [], [], [], 0.0
     for rows in _blocks(*truth.shape):
         start = time.perf_counter()
-        block = np.asarray(model.predict_links(counts[rows], direction=task.direction))
+        some = documents.subset(np.arange(rows.start, rows.stop)) if hasattr(documents, "subset") else documents[rows]
+        block = np.asarray(model.predict_links(some, direction=task.direction))
         seconds += time.perf_counter() - start
         links = truth[rows]
         if block.shape != links.shape:
@@ -220,7 +224,8 @@ def _ids(links: csr_array, ids: NDArray[Any]) -> list[list[Any]]:
 
 def task_keys(network: DocumentNetwork, tasks: list[Task], folds: int) -> list[str]:
     """Return for each task a hash of everything its result depends on."""
-    shared = (__version__, network.fingerprint(), int(folds))
+    known = joblib.hash((network.ids.tolist(), {name: column.tolist() for name, column in network.columns.items()}))
+    shared = (__version__, network.fingerprint(), known, int(folds))
     return [
         joblib.hash((shared, task.fold, task.random_state, task.words, task.direction, _identity(task)), "sha1")
         for task in tasks

@@ -123,7 +123,7 @@ GIBBS_OPTIONS = "Gibbs models"
 """Panel of the options that only these models have."""
 
 
-@app.command(epilog="Example: linktopics evaluate cora --model Gibbs-gRTM --model tfidf --topics 25 --jobs 4")
+@app.command(epilog="Example: linktopics evaluate cora --model linktopics --model tfidf --topics 25 --jobs 4")
 def evaluate(
     data: Annotated[
         str,
@@ -135,11 +135,11 @@ def evaluate(
     model: Annotated[
         list[str],
         typer.Option(
-            help="A model; repeat the option for several. Gibbs-RTM, Gibbs-gRTM, Approx-gRTM, Gibbs-MMRTM, "
-            "Gibbs-gMMRTM, Approx-gMMRTM, Var-RTM, tfidf, bm25, tfidf-neighbours, tfidf-centroid, lsa, lda-cosine, "
-            "lda-logistic, degree, random."
+            help="A model; repeat the option for several. linktopics (as it comes), Gibbs-RTM, Gibbs-gRTM, "
+            "Approx-gRTM, Gibbs-MMRTM, Gibbs-gMMRTM, Approx-gMMRTM, Var-RTM, tfidf, bm25, "
+            "tfidf-neighbours, tfidf-centroid, lsa, lda-cosine, lda-logistic, degree, random."
         ),
-    ] = ["Gibbs-gRTM", "tfidf", "tfidf-neighbours"],  # noqa: B006, typer copies it
+    ] = ["linktopics", "Gibbs-gRTM", "tfidf", "tfidf-centroid"],  # noqa: B006, typer copies it
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
     topics: Annotated[int, typer.Option(min=1, help="Number of topics, of models that have them.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 0,
@@ -153,14 +153,18 @@ def evaluate(
         typer.Option(help="Keep finished folds in this file, and go on from it.", dir_okay=False, show_default=False),
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(min=0, help="Burn-in sweeps.", show_default="400", rich_help_panel=GIBBS_OPTIONS)
+        int | None,
+        typer.Option(min=0, help="Burn-in sweeps.", show_default="400, linktopics 300", rich_help_panel=GIBBS_OPTIONS),
     ] = None,
     samples: Annotated[
         int | None,
-        typer.Option(min=1, help="Posterior samples per chain.", show_default="1", rich_help_panel=GIBBS_OPTIONS),
+        typer.Option(
+            min=1, help="Posterior samples per chain.", show_default="1, linktopics 10", rich_help_panel=GIBBS_OPTIONS
+        ),
     ] = None,
     chains: Annotated[
-        int | None, typer.Option(min=1, help="Independent chains.", show_default="1", rich_help_panel=GIBBS_OPTIONS)
+        int | None,
+        typer.Option(min=1, help="Independent chains.", show_default="1, linktopics 4", rich_help_panel=GIBBS_OPTIONS),
     ] = None,
     link_cost: Annotated[
         float | None,
@@ -173,7 +177,7 @@ def evaluate(
         typer.Option(
             min=0,
             help="Non-links: a fraction, or from 1 on a number per link.",
-            show_default="0.01",
+            show_default="0.01, linktopics auto",
             rich_help_panel=GIBBS_OPTIONS,
         ),
     ] = None,

@@ -265,7 +265,7 @@ def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> li
     """Show what a module with these words should import, and why."""
     unseen = sorted({word for words in network.unseen_words([text]) or [] for word in words})
     left_out = f" Left out, as the vocabulary lacks them: {join_within(unseen, 200)}." if unseen else ""
-    table = _table({"import": "left", "probability": "left", "topic of the text → topic of the module": "left"})
+    table = _table({"import": "left", "probability": "left", "why": "left"})
     for row in found.suggestions.itertuples():
         probability = f"{row.probability:.2f} ({row.lower:.2f} to {row.upper:.2f})"
         table.add_row(Text(row.id, style="bold"), probability, row.why.replace("; ", "\n"))
@@ -276,7 +276,7 @@ def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> li
         _footnote(
             f"Probability (90 % interval) among the pairs trained on: all imports, counted {LINK_COST} times, and "
             f"{100 * NEGATIVES:g} % of the pairs without one. Among all pairs imports are rarer; the order is what "
-            f"counts. After the topics: their part of the score.{left_out}"
+            f"counts. Before each reason: its share of all that speaks for the import.{left_out}"
         ),
     ]
 

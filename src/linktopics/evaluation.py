@@ -21,7 +21,10 @@ from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.progress import ProgressBar
 
-__all__ = ["METRICS", "Evaluation", "document_folds", "evaluate", "make_model"]
+__all__ = ["METRICS", "OURS", "Evaluation", "document_folds", "evaluate", "make_model"]
+
+OURS = "linktopics"
+"""The name of our model with its defaults."""
 
 METRICS = {"link_rank": -1, "median_rank": -1, "mrr": 1, "hits_at_20": 1, "auc": 1, "word_rank": -1}
 """The metrics; 1 where more is better, -1 where less is."""
@@ -72,9 +75,9 @@ def make_model(name: str, n_topics: int = 20, **parameters: Any) -> Any:
     Parameters
     ----------
     name : str
-        A model of the paper ("Gibbs-RTM", "Gibbs-gRTM", "Approx-gRTM", "Gibbs-MMRTM", "Gibbs-gMMRTM",
-        "Approx-gMMRTM", "Var-RTM") or a baseline ("tfidf", "bm25", "tfidf-neighbours", "tfidf-centroid", "lsa",
-        "lda-cosine", "lda-logistic", "degree", "random").
+        "linktopics", which is `RelationalTopicModel` as it comes; a model of the paper ("Gibbs-RTM", "Gibbs-gRTM",
+        "Approx-gRTM", "Gibbs-MMRTM", "Gibbs-gMMRTM", "Approx-gMMRTM", "Var-RTM"); or a baseline ("tfidf", "bm25",
+        "tfidf-neighbours", "tfidf-centroid", "lsa", "lda-cosine", "lda-logistic", "degree", "random").
     n_topics : int, default=20
         Number of topics; ignored by baselines that have none.
     **parameters
@@ -90,6 +93,7 @@ def make_model(name: str, n_topics: int = 20, **parameters: Any) -> Any:
     from linktopics.variational import VariationalRTM
 
     classes: dict[str, Any] = {
+        OURS: RelationalTopicModel,
         **dict.fromkeys(PAPER_MODELS, RelationalTopicModel),
         "Var-RTM": VariationalRTM,
         **BASELINES,

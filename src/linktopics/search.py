@@ -167,6 +167,11 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
         order = np.random.default_rng(self.random_state).permutation(len(combinations))
         return [combinations[number] for number in sorted(order[: self.n_candidates])]
 
+    @property
+    def _reads_networks(self) -> bool:
+        """Whether new documents may be a network, whose ids and columns the model asks for."""
+        return getattr(self.estimator, "_reads_networks", False)
+
     def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> NDArray[np.float64]:
         """Return the scores that the best model gives to links; see its own `predict_links`."""
         check_is_fitted(self)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Line", "bars", "compare_models", "curves", "heat_map", "stacked_seconds"]
+__all__ = ["Line", "bars", "compare_features", "compare_models", "curves", "heat_map", "stacked_seconds"]
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
@@ -153,6 +153,48 @@ def compare_models(
         handles, labels = (each[n_baselines:] + each[:n_baselines] for each in (handles, labels))
         empty.legend(handles, labels, loc="center left", fontsize=11, labelspacing=0.7, handlelength=3)
         figure.suptitle(title, fontsize=13)
+    return figure
+
+
+def compare_features(summary: pd.DataFrame, titles: Mapping[str, str], title: str) -> Figure:
+    """Draw link rank, AUC and hits of models and baselines on each network, a row of panels for each metric.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        Columns ``data``, ``group``, ``model``, and each metric with its ``_std``.
+    titles : mapping of str to str
+        Networks by name.
+    title : str
+        Of the figure.
+    """
+    from matplotlib import rc_context
+
+    colours = {"paper": SKY, "features": BLUE, "baseline": GREY}
+    names = [name for name in summary["model"].unique() if name not in ("random", "intercept alone, 1 chain")]
+    networks = summary["data"].unique()
+    metrics = {"link_rank": "link rank (lower is better)", "auc": "AUC", "hits_at_20": "links in the first 20"}
+    with rc_context(STYLE):
+        figure, panels = new_figure(
+            len(metrics), len(networks), (3.0 * len(networks) + 1.5, 0.24 * len(names) * 3 + 1.5)
+        )
+        for row, (metric, label) in zip(panels, metrics.items(), strict=True):
+            for axes, data in zip(row, networks, strict=True):
+                part = summary[summary["data"] == data].set_index("model").loc[names]
+                best = part.loc[part["group"] == "baseline", metric]
+                axes.axvline(
+                    best.min() if metric == "link_rank" else best.max(), color=GREY, linewidth=1, linestyle=":"
+                )
+                for place, (group, value, spread) in enumerate(
+                    zip(part["group"], part[metric], part[f"{metric}_std"], strict=True)
+                ):
+                    axes.errorbar(value, place, xerr=spread, fmt="o", color=colours[group], capsize=2, elinewidth=0.9)
+                axes.set_yticks(range(len(names)), names if axes is row[0] else [""] * len(names), fontsize=8)
+                axes.invert_yaxis()
+                axes.set_xlabel(label)
+                if metric == "link_rank":
+                    axes.set_title(titles[data])
+        figure.suptitle(title)
     return figure
 
 

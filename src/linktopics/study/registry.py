@@ -73,6 +73,16 @@ EXPERIMENTS = {
     "suggestions": Experiment(
         "suggestions.suggest", "links suggested for unseen papers (table 4)", topics=(25,), one_number=True
     ),
+    "features": Experiment(
+        "features.compare_features", "features of pairs beside baselines", topics=(25,), one_number=True
+    ),
+    "defaults": Experiment(
+        "features.choose_defaults",
+        "how the defaults were chosen, inside the training part",
+        folds=2,
+        topics=(25,),
+        one_number=True,
+    ),
     "topics": Experiment(
         "discovery.discover_topics", "topics and the classes of Cora (appendix A.2)", 0, (10,), one_number=True
     ),
