@@ -4,7 +4,8 @@ Written from the definition of the model (one Gaussian form for every loss), not
 formula goes through the *whole* log joint or through explicit feature rows, and nothing is updated in place.
 
 Notation: ``documents`` and ``words`` give the document and the word of every token, ``topics`` its topic;
-``counts`` is tokens per document and topic; pairs are ``source``, ``target``, ``label``.
+``counts`` is tokens per document and topic; pairs are ``source``, ``target``, ``label``, and their ``features``, one
+row per pair, of which ``offset`` is what they add to the scores: features @ feature_weights.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-KINDS = ("full", "symmetric", "diagonal", "intercept")
-"""Full weights, directed; full weights, undirected; diagonal weights; diagonal weights and an intercept."""
+KINDS = ("full", "symmetric", "diagonal")
+"""Full weights, directed; full weights, undirected; diagonal weights. Each with any features."""
 
 
 # --- words and topics -------------------------------------------------------------------------------------------------
@@ -50,10 +51,15 @@ def proportions(counts):
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
 
-def scores(counts, source, target, weights, intercept=0.0):
-    """Score zbar_i^T U zbar_j + intercept of every pair."""
+def offset(features, feature_weights):
+    """Return what the features of every pair add to its score, x_e . tau."""
+    return np.einsum("ef,f->e", features, feature_weights)
+
+
+def scores(counts, source, target, weights, offset=0.0):
+    """Score zbar_i^T U zbar_j + offset of every pair."""
     zbar = proportions(counts)
-    return np.einsum("ek,kl,el->e", zbar[source], weights, zbar[target]) + intercept
+    return np.einsum("ek,kl,el->e", zbar[source], weights, zbar[target]) + offset
 
 
 def costs(label, link_cost, nonlink_cost):
@@ -87,51 +93,53 @@ def log_hinge(omega, label, cost, margin):
 # --- weights ----------------------------------------------------------------------------------------------------------
 
 
-def features(counts, source, target, kind):
-    """One row per pair, one column per free weight, such that features @ free equals the scores."""
+def rows(counts, source, target, kind, features=None):
+    """One row per pair, one column per free weight, such that rows @ free equals the scores; features come last."""
     zbar = proportions(counts)
     left, right = zbar[source], zbar[target]
     K = counts.shape[1]
     if kind == "full":
-        return np.array([np.kron(a, b) for a, b in zip(left, right, strict=True)])
-    if kind == "symmetric":
+        result = np.array([np.kron(a, b) for a, b in zip(left, right, strict=True)])
+    elif kind == "symmetric":
         columns = [
             left[:, k] * right[:, m] + (left[:, m] * right[:, k] if m > k else 0.0)
             for k in range(K)
             for m in range(k, K)
         ]
-        return np.stack(columns, axis=1)
-    rows = left * right
-    return rows if kind == "diagonal" else np.hstack([rows, np.ones((len(rows), 1))])
+        result = np.stack(columns, axis=1)
+    else:
+        result = left * right
+    return result if features is None else np.hstack([result, features])
 
 
-def free_weights(weights, intercept, kind):
-    """List the free weights in the order of the columns of `features`."""
+def free_weights(weights, feature_weights, kind):
+    """List the free weights in the order of the columns of `rows`."""
     if kind == "full":
-        return weights.reshape(-1)
-    if kind == "symmetric":
+        free = weights.reshape(-1)
+    elif kind == "symmetric":
         K = len(weights)
-        return np.array([weights[k, m] for k in range(K) for m in range(k, K)])
-    diagonal = np.diag(weights)
-    return diagonal if kind == "diagonal" else np.append(diagonal, intercept)
+        free = np.array([weights[k, m] for k in range(K) for m in range(k, K)])
+    else:
+        free = np.diag(weights)
+    return np.concatenate([free, feature_weights])
 
 
-def weight_posterior(counts, source, target, kind, linear, quadratic, variance):
+def weight_posterior(rows, linear, quadratic, variance):
     """Mean and precision of the free weights given topics and augmented variables, from explicit rows."""
-    rows = features(counts, source, target, kind)
     precision = np.eye(rows.shape[1]) / variance + (rows * quadratic[:, None]).T @ rows
     return np.linalg.solve(precision, rows.T @ linear), precision
 
 
-def log_weight_prior(weights, intercept, kind, variance):
-    free = free_weights(weights, intercept, kind)
+def log_weight_prior(weights, feature_weights, kind, variance):
+    """Log density of all free weights, each N(0, variance)."""
+    free = free_weights(weights, feature_weights, kind)
     return float(-0.5 * np.sum(free**2) / variance - 0.5 * len(free) * np.log(2 * np.pi * variance))
 
 
 # --- the conditional distribution of a topic --------------------------------------------------------------------------
 
 
-def log_conditional(token, corpus, topics, weights, intercept, linear, quadratic, alpha, beta):
+def log_conditional(token, corpus, topics, weights, offset, linear, quadratic, alpha, beta):
     """Log probability of each topic of one token given all else: differences of the whole log joint."""
     K = len(weights)
     documents = token_documents(corpus)
@@ -143,7 +151,7 @@ def log_conditional(token, corpus, topics, weights, intercept, linear, quadratic
         values[k] = log_words_and_topics(documents, corpus.words, changed, *sizes, alpha, beta)
         if len(linear):
             counts = table(documents, changed, (corpus.n_documents, K))
-            values[k] += log_pairs(linear, quadratic, scores(counts, corpus.source, corpus.target, weights, intercept))
+            values[k] += log_pairs(linear, quadratic, scores(counts, corpus.source, corpus.target, weights, offset))
     return values - np.logaddexp.reduce(values)
 
 

@@ -1,5 +1,6 @@
 """The command line as a user meets it: output, exit codes and sentences on standard error."""
 
+import ast
 import os
 import re
 import subprocess
@@ -153,7 +154,9 @@ def test_demo_is_plain_in_a_pipe_and_the_same_twice(tmp_path):
         assert part in first.stdout
     topics = re.findall(r"^([A-D])  +[\d.]+%  (\w+, )+", first.stdout, re.MULTILINE)
     assert [name for name, _ in topics] == ["A", "B", "C", "D"]
-    suggestions = re.findall(r"^([\w.]+) +0\.\d\d \(0\.\d\d to [01]\.\d\d\) ", first.stdout, re.MULTILINE)
+    suggestions = re.findall(
+        r"^([\w.]+) +[01]\.\d\d \([01]\.\d\d to [01]\.\d\d\) +[01]\.\d\d \w", first.stdout, re.MULTILINE
+    )
     assert len(suggestions) == linktopics.demo.N_SUGGESTIONS
     check_picture(picture)
     again = run(*QUICK)
@@ -171,15 +174,17 @@ def check_picture(path):
 
 
 def test_next_steps_run():
-    """The three lines of Python the demo ends with are Python, and give what the demo shows."""
+    """What the demo ends with is three statements of Python, and gives what the demo shows."""
     output = run(*QUICK, "--text", "plays chess over a socket").stdout
     lines = re.search(r"^from linktopics import.*?direction='out'\)$", output, re.MULTILINE | re.DOTALL).group()
-    imports, model, suggest = lines.splitlines()
+    *begin, suggest = map(ast.unparse, ast.parse(lines).body)
+    assert len(begin) == 2
     space = {}
     with pytest.warns(UnseenWordsWarning, match="'chess'"):
-        exec(f"{imports}\n{model}\nresult = {suggest}", space)
+        exec("\n".join([*begin, f"result = {suggest}"]), space)
     assert re.search(r"vocabulary lacks\s+them: .*chess", output)
-    shown = re.findall(r"^([\w.]+) +0\.\d\d \(", output, re.MULTILINE)
+    shown = re.findall(r"^([\w.]+) +[01]\.\d\d \(", output, re.MULTILINE)
+    assert len(shown) == linktopics.demo.N_SUGGESTIONS
     assert space["result"]["id"].tolist()[: len(shown)] == shown
 
 

@@ -62,8 +62,8 @@ print("heavy:", sorted({"numba", "sklearn", "pandas", "scipy", "numpy"} & set(sy
 def test_a_table_in_a_pipe(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     output, resume = Path("folds.csv"), Path("results.jsonl")
-    arguments = ["evaluate", data.name, "--folds", 3, "--topics", 2, "--iterations", 20, "--negatives", 2]
-    arguments += ["--output", output, "--resume", resume]
+    arguments = ["evaluate", data.name, "--folds", 3, "--topics", 2, "--iterations", 20, "--samples", 2]
+    arguments += ["--negatives", 2, "--output", output, "--resume", resume]
     command = [sys.executable, "-m", "linktopics", *map(str, arguments)]
     environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False, env=environment)
@@ -73,17 +73,18 @@ def test_a_table_in_a_pipe(data, tmp_path, monkeypatch):
     assert max(map(len, done.stdout.splitlines())) <= 100
     assert "30 documents" in done.stdout
     assert "3 folds over documents, seed 0" in done.stdout
-    for name in ("Gibbs-gRTM", "tfidf", "tfidf-neighbours"):
+    names = ("linktopics", "Gibbs-gRTM", "tfidf", "tfidf-centroid")
+    for name in names:
         assert re.search(rf"^{name} +[\d.]+±[\d.]+ ", done.stdout, re.MULTILINE)
     folds = pd.read_csv(output)
     assert list(zip(folds["model"], folds["fold"], strict=True)) == [
-        (model, fold) for model in ("Gibbs-gRTM", "tfidf", "tfidf-neighbours") for fold in (1, 2, 3)
+        (model, fold) for model in names for fold in (1, 2, 3)
     ]
-    assert resume.read_bytes().count(b"\n") == 9
+    assert resume.read_bytes().count(b"\n") == 12
     again = run(*arguments[1:])
     assert again.exit_code == 0, again.output
     assert again.stdout.splitlines() == done.stdout.splitlines()
-    assert resume.read_bytes().count(b"\n") == 9
+    assert resume.read_bytes().count(b"\n") == 12
 
 
 def test_without_words(data):
@@ -103,15 +104,20 @@ def test_options_reach_the_models(data, monkeypatch):
     monkeypatch.setattr(linktopics._evaluate, "evaluate", spy)
     result = run(
         *[data, "--model", "Gibbs-MMRTM", "--model", "Var-RTM", "--model", "lda-cosine", "--model", "tfidf"],
+        *["--model", "linktopics"],
         *["--topics", 7, "--iterations", 11, "--samples", 12, "--chains", 13, "--link-cost", 14, "--negatives", 0.15],
         *["--alpha", 16, "--folds", 4, "--seed", 17, "--jobs", 2],
     )
     assert result.exit_code == 130
     models = seen["models"]
-    assert list(models) == ["Gibbs-MMRTM", "Var-RTM", "lda-cosine", "tfidf"]
-    gibbs = models["Gibbs-MMRTM"].get_params()
-    names = ["loss", "n_topics", "n_iter", "n_samples", "n_chains", "link_cost", "negatives", "alpha"]
-    assert [gibbs[name] for name in names] == ["hinge", 7, 11, 12, 13, 14.0, 0.15, 16.0]
+    assert list(models) == ["Gibbs-MMRTM", "Var-RTM", "lda-cosine", "tfidf", "linktopics"]
+    gibbs, ours = models["Gibbs-MMRTM"].get_params(), models["linktopics"].get_params()
+    names = ["n_topics", "n_iter", "n_samples", "n_chains", "link_cost", "negatives", "alpha"]
+    for parameters in (gibbs, ours):
+        assert [parameters.pop(name) for name in names] == [7, 11, 12, 13, 14.0, 0.15, 16.0]
+    assert (gibbs["loss"], gibbs["pair_features"]) == ("hinge", None)
+    usual = type(models["linktopics"])().get_params()
+    assert ours == {name: usual[name] for name in ours}
     assert models["Var-RTM"].get_params() == {**type(models["Var-RTM"])().get_params(), "n_topics": 7}
     assert models["lda-cosine"].n_topics == 7
     assert (seen["folds"], seen["random_state"], seen["n_jobs"]) == (4, 17, 2)
@@ -120,12 +126,15 @@ def test_options_reach_the_models(data, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--model", "nonsense"], "no model is called 'nonsense'; the names are Gibbs-RTM,"),
-        (["--model", "tfidf", "--link-cost", "3"], "--link-cost is for Gibbs models, and there is none among tfidf."),
+        (["--model", "nonsense"], "no model is called 'nonsense'; the names are linktopics, Gibbs-RTM,"),
+        (
+            ["--model", "tfidf", "--link-cost", "3"],
+            "--link-cost is for linktopics and Gibbs models, and there is none among tfidf.",
+        ),
         (["--output", "no/where.csv"], "there is no folder 'no' to save the results in."),
         (["--resume", "no/where.jsonl"], "results cannot be kept in 'no/where.jsonl': No such file or directory."),
         (["--folds", "31"], "30 documents cannot be split into 31 folds; ask for fewer."),
-        (["--alpha", "-1"], "Gibbs-gRTM, fold 1: The 'alpha' parameter"),
+        (["--alpha", "-1"], "linktopics, fold 1: The 'alpha' parameter"),
     ],
 )
 def test_errors_are_one_sentence(data, monkeypatch, tmp_path, arguments, sentence):

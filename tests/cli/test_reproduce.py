@@ -2,11 +2,14 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import linktopics.features.similarity
 import linktopics.study.comparison
+import linktopics.study.features
 import linktopics.study.registry
 import linktopics.study.run
 from linktopics.cli import app
@@ -73,6 +76,16 @@ FILES = {
         "suggestions.md": None,
         "true-links.png": None,
     },
+    "features": {
+        "folds.csv": {"data", "group", "model", "fold", "link_rank", "auc", "hits_at_20", "train_seconds"},
+        "summary.csv": {"data", "group", "model", "link_rank", "link_rank_std", "median_rank", "auc", "mrr", "folds"},
+        "weights.csv": {"data", "model", "fold", "feature", "weight"},
+        "features.png": None,
+    },
+    "defaults": {
+        "folds.csv": {"data", "choice", "value", "fold", "link_rank", "auc", "hits_at_20"},
+        "summary.csv": {"data", "choice", "value", "link_rank", "link_rank_std", "auc", "hits_at_20", "folds"},
+    },
     "topics": {
         "classes.csv": {"topic", "share", "Theory"},
         "documents.csv": {"topic", "rank", "id", "class", "proportion"},
@@ -90,6 +103,19 @@ def small(data_dir, monkeypatch):
     ours = {"Gibbs-gRTM, 2 samples": ("Gibbs-gRTM", {"n_samples": 2, "thin": 1})}
     monkeypatch.setattr(linktopics.study.comparison, "OURS", ours)
     monkeypatch.setattr(linktopics.study.run.Run.network, "__defaults__", (None, 60))
+    features = linktopics.study.features
+    for names in ("COMPARED", "CHOSEN_ON"):
+        monkeypatch.setattr(features, names, ("cora", "webkb"))
+    changes = {
+        "features": {"none": {"pair_features": None}, "two": {"pair_features": ["tfidf", "degree"]}},
+        "chains": {"1": {"n_chains": 1}, "2": {"n_chains": 2}},
+        "loss": {"logistic": {}, "hinge": {"loss": "hinge"}},
+    }
+    monkeypatch.setattr(features, "CHANGES", changes)
+    for settings in (features.SAMPLES, features.START, RelationalTopicModel.__init__.__kwdefaults__):
+        monkeypatch.setitem(settings, "n_samples", 2)
+        monkeypatch.setitem(settings, "thin", 2)
+    monkeypatch.setattr(linktopics.features.similarity, "TOPIC_SWEEPS", 5)
 
 
 def run(*arguments):
@@ -124,6 +150,31 @@ def test_experiment(name, small, tmp_path, data_dir):
     assert str(data_dir) not in json.dumps(settings)
 
 
+def test_settings_that_are_the_same_are_fitted_once(small, tmp_path):
+    """One chain and the logistic loss are what the comparison starts from; their folds stand in both places."""
+    quick("defaults", tmp_path)
+    folds = pd.read_csv(tmp_path / "folds.csv")
+    assert (tmp_path / "runs.jsonl").read_text(encoding="utf-8").count("\n") == 5 * 2 * 2  # settings, folds, networks
+    places = folds.groupby(["choice", "value"], sort=False).size().to_dict()
+    values = [("features", "none"), ("features", "two"), ("chains", "1"), ("chains", "2"), ("loss", "logistic")]
+    assert places == dict.fromkeys([*values, ("loss", "hinge")], 2 * 2)
+    of = {place: rows.drop(columns=["choice", "value"]) for place, rows in folds.groupby(["choice", "value"])}
+    same, other = of["chains", "1"], of["chains", "2"]
+    pd.testing.assert_frame_equal(same.reset_index(drop=True), of["loss", "logistic"].reset_index(drop=True))
+    assert not np.allclose(same["link_rank"], other["link_rank"])
+
+
+def test_weights_of_features(small, tmp_path):
+    quick("features", tmp_path)
+    weights = pd.read_csv(tmp_path / "weights.csv")
+    for (data, model, _), rows in weights.groupby(["data", "model", "fold"]):
+        assert data in ("cora", "webkb")
+        assert model == "all features"
+        assert {"tfidf", "tfidf-neighbours", "in-degree of target", "intercept"} <= set(rows["feature"])
+        assert rows["weight"].notna().all()
+    assert set(weights["fold"]) == set(pd.read_csv(tmp_path / "folds.csv")["fold"])
+
+
 def test_finished_fits_are_not_done_again(small, tmp_path, monkeypatch):
     """A run with other topics adds its own fits; one with the same settings only draws."""
     quick("sensitivity-negatives", tmp_path, "--topics", "3")
@@ -140,7 +191,7 @@ def test_finished_fits_are_not_done_again(small, tmp_path, monkeypatch):
     assert (tmp_path / "negatives.png").exists()
 
 
-@pytest.mark.parametrize("name", ["weights", "suggestions", "topics"])
+@pytest.mark.parametrize("name", ["weights", "suggestions", "features", "topics"])
 def test_finished_pieces_are_not_fitted_again(name, small, tmp_path, monkeypatch):
     quick(name, tmp_path)
     tables = {path.name: path.read_bytes() for path in tmp_path.glob("*.csv")}
@@ -183,6 +234,7 @@ def test_list():
         ([], "say which experiment"),
         (["cora", "--topics", "5;10"], "give whole numbers"),
         (["weights", "--topics", "5,10"], "weights takes one number of topics"),
+        (["features", "--topics", "5,10"], "features takes one number of topics"),
         (["cora", "--folds", "1"], "Invalid value for '--folds'"),
     ],
 )

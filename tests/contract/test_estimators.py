@@ -78,6 +78,7 @@ def fitted(model, data=DATA):
 def parts(model):
     """Name the arrays that make up a fitted model."""
     names = ("topic_word_", "doc_topic_", "link_weights_", "intercept_", "log_joints_", "link_weights_std_", "bound_")
+    names += ("feature_names_", "feature_weights_", "feature_weights_std_")
     found = {name: np.asarray(getattr(model, name)) for name in names if hasattr(model, name)}
     return {**found, "transform": model.transform(DATA.new), "predict_links": model.predict_links(DATA.new)}
 
@@ -121,6 +122,10 @@ def test_paper_names(name):
     assert model.weights == ("full" if "-g" in name else "diagonal")
     assert model.sampler == ("cached" if "Approx" in name else "exact")
     assert (model.n_topics, model.alpha, model.n_iter, model.n_samples) == (25, 2.0, 400, 1)
+    assert (model.pair_features, model.intercept, model.weight_variance, model.n_chains) == (None, False, 1.0, 1)
+    assert model.negatives == 0.01
+    other = RelationalTopicModel.from_paper(name, 25, pair_features=["tfidf"], weight_variance=2.0, n_chains=3)
+    assert (other.pair_features, other.weight_variance, other.n_chains) == (["tfidf"], 2.0, 3)
 
 
 def test_unknown_paper_names():
@@ -186,6 +191,8 @@ def test_no_links_is_plain_lda(model):
     model.fit(DATA.counts)
     assert not model.link_weights_.any()
     assert not np.any(getattr(model, "link_weights_std_", 0))
+    assert not np.any(getattr(model, "feature_weights_", 0))
+    assert not np.any(getattr(model, "feature_weights_std_", 0))
     assert model.intercept_ == 0
     halves = model.topic_word_.reshape(2, 2, -1).sum(axis=2)  # topics x groups of words
     assert halves.max(axis=1).min() > 0.8
@@ -257,6 +264,12 @@ def test_fitted_attributes(model):
     assert np.array_equal(U, np.diag(np.diag(U))) == diagonal
     assert np.array_equal(U, U.T) == (diagonal or model.directed is False)
     assert (model.intercept_ != 0) == getattr(model, "intercept", True)
+    if isinstance(model, RelationalTopicModel):
+        assert bool(model.feature_names_) == (model.pair_features is not None or model.intercept)
+        assert ("intercept" in model.feature_names_) == model.intercept
+        assert model.feature_weights_.shape == model.feature_weights_std_.shape == (len(model.feature_names_),)
+        assert np.isfinite(model.feature_weights_).all()
+        assert model.feature_weights_.all()
     assert model.n_features_in_ == n_words
     assert model.network_report_.clean
     assert model.network_report_.n_links_given == len(DATA.links)
@@ -284,6 +297,11 @@ def test_fitted_attributes_of_chains(gibbs):
     best = [s.weights for s in gibbs.samples_ if s.chain == gibbs.best_chain_]
     np.testing.assert_allclose(gibbs.link_weights_, np.mean(best, axis=0))
     np.testing.assert_allclose(std, np.std(best, axis=0), atol=1e-15)
+    every = [s.feature_weights for s in gibbs.samples_]
+    np.testing.assert_allclose(gibbs.feature_weights_, np.mean(every, axis=0))
+    np.testing.assert_allclose(gibbs.feature_weights_std_, np.std(every, axis=0))
+    if gibbs.intercept:
+        assert gibbs.intercept_ == gibbs.feature_weights_[gibbs.feature_names_.index("intercept")]
 
 
 def test_variational_timings_and_objective():
@@ -353,6 +371,7 @@ def test_any_number_of_jobs_gives_the_same_model(gibbs):
     for sample, other in zip(one.samples_, two.samples_, strict=True):
         np.testing.assert_array_equal(sample.word_topic, other.word_topic)
         np.testing.assert_array_equal(sample.weights, other.weights)
+        np.testing.assert_array_equal(sample.feature_weights, other.feature_weights)
     assert len({sample.log_joint for sample in one.samples_}) == len(one.samples_), "chains are independent"
 
 
@@ -365,6 +384,7 @@ BAD = {
     "sampler": ("fast",),
     **dict.fromkeys(("alpha", "beta", "weight_variance", "link_cost", "nonlink_cost"), (0, -1.0, np.inf, np.nan, "a")),
     **dict.fromkeys(("margin", "negatives"), (-1.0, np.inf, np.nan, "a")),
+    "pair_features": ("tfidf", 3, True, {"tfidf": 1}, ["tfidf", "tfidf"]),
     "intercept": ("yes",),
     "n_iter": (-1, 2.5),
     **dict.fromkeys(("n_samples", "thin", "n_chains"), (0, 1.5)),
@@ -403,7 +423,7 @@ def test_full_weights_take_no_intercept():
 TINY = """
 import sys
 from linktopics import RelationalTopicModel
-model = RelationalTopicModel(3, n_iter=3, n_samples=1, **{sys.argv[1]: 1e-50})
+model = RelationalTopicModel(3, n_iter=3, n_samples=1, thin=1, **{sys.argv[1]: 1e-50})
 try:
     model.fit([[1, 2, 0, 0], [0, 3, 1, 0]], links=[(0, 1)]).transform([[0, 1, 0, 2]])
 except ValueError as error:

@@ -2,7 +2,8 @@
 
 A sweep leaves a trace of the topic weights it used. Tokens are redrawn in order, so at token n the tokens before it
 have the topics of the end of the sweep and the tokens after it those of its start: the state is known at every token,
-and the reference evaluates the full log joint once per topic. No randomness enters the comparison: no false alarms.
+and the reference evaluates the full log joint once per topic. Features shift the scores of pairs, also of those with
+the document without words. No randomness enters the comparison: no false alarms.
 
 Tolerance. The kernel works in float32 (unit roundoff u = 2^-24 = 6e-8). The exponent of a topic is a sum of terms whose
 magnitudes add up to `size` (see `exponent_size`), each rounded a few times; the LDA factor adds some more. And every
@@ -25,9 +26,11 @@ from worlds import (
     assert_counts_match,
     make_corpus,
     make_sampler,
+    offset,
+    random_features,
     random_pairs,
-    random_weights,
     set_topics,
+    set_weights,
     trace_of_sweep,
 )
 
@@ -37,8 +40,9 @@ ROUNDOFF = 2.0**-24
 RARE = 1e-9
 
 
-def exponent_size(corpus, document, topics, weights, intercept, linear, quadratic):
+def exponent_size(sampler, document, topics, linear, quadratic):
     """Sum of the magnitudes of all terms of g - A c - diag(A) / 2, for the worst topic."""
+    corpus, weights, shift = sampler.corpus, sampler.state.weights, np.abs(offset(sampler))
     documents = reference.token_documents(corpus)
     counts = reference.table(documents, topics, (corpus.n_documents, len(weights)))
     zbar, n = reference.proportions(counts), counts[document].sum()
@@ -47,7 +51,7 @@ def exponent_size(corpus, document, topics, weights, intercept, linear, quadrati
         for end, other, U in ((i, j, weights), (j, i, weights.T)):
             if end == document:
                 a = np.abs(U) @ zbar[other] / n
-                size += (abs(linear[e]) + quadratic[e] * abs(intercept)) * a
+                size += (abs(linear[e]) + quadratic[e] * shift[e]) * a
                 size += quadratic[e] * a * (a @ counts[document] + a / 2)
     return size.max()
 
@@ -66,13 +70,13 @@ def assert_sweep_exact(sampler, linear, quadratic):
             corpus,
             topics,
             state.weights,
-            state.intercept,
+            offset(sampler),
             linear,
             quadratic,
             settings.alpha,
             settings.beta,
         )
-        now = exponent_size(corpus, documents[n], topics, state.weights, state.intercept, linear, quadratic)
+        now = exponent_size(sampler, documents[n], topics, linear, quadratic)
         size = sizes[documents[n]] = max(now, sizes[documents[n]])
         likely = expected > np.log(RARE)
         error = np.abs(np.log(np.maximum(used[n], 1e-300)) - expected)[likely].max()
@@ -85,14 +89,15 @@ def assert_sweep_exact(sampler, linear, quadratic):
     return worst, largest
 
 
-def network(rng, n_words=6, symmetric=False, lengths=(1, 5, 0, 12, 3, 8, 1, 6, 4)):
+def network(rng, n_words=6, symmetric=False, lengths=(1, 5, 0, 12, 3, 8, 1, 6, 4), features="none"):
     """Build a network with documents of one token, repeated words, an empty document (2) and one without pairs (5)."""
     documents = [rng.integers(n_words, size=n) for n in lengths]
     among = [i for i in range(len(lengths)) if i != 5]
     pairs = random_pairs(rng, among, 0.4, symmetric)
     extra = [(2, 3)] if symmetric else [(2, 3), (4, 2)]
     pairs = np.unique(np.vstack([pairs, extra]), axis=0)
-    return make_corpus(documents, n_words, pairs, rng.random(len(pairs)) < 0.5, symmetric)
+    label = rng.random(len(pairs)) < 0.5
+    return make_corpus(documents, n_words, pairs, label, symmetric, random_features(rng, len(pairs), features))
 
 
 def draw_gaussian_form(rng, loss, label, scale=1.0):
@@ -105,33 +110,33 @@ def of_size(size, sampler, linear, quadratic):
     """Multiply both by one factor, so that the exponents of the worst document are of the size wanted."""
     corpus, state = sampler.corpus, sampler.state
     now = max(
-        exponent_size(corpus, i, state.assignments, state.weights, state.intercept, linear, quadratic)
-        for i in np.flatnonzero(np.diff(corpus.start))
+        exponent_size(sampler, i, state.assignments, linear, quadratic) for i in np.flatnonzero(np.diff(corpus.start))
     )
     return linear * size / now, quadratic * size / now
 
 
 CASES = [
-    (loss, kind, symmetric)
+    (loss, kind, symmetric, features)
     for loss in ("logistic", "hinge")
-    for kind, symmetric in (
-        ("full", False),
-        ("symmetric", True),
-        ("diagonal", False),
-        ("diagonal", True),
-        ("intercept", False),
-        ("intercept", True),
+    for kind, symmetric, features in (
+        ("full", False, "none"),
+        ("symmetric", True, "none"),
+        ("diagonal", False, "none"),
+        ("full", False, "all"),
+        ("symmetric", True, "all"),
+        ("diagonal", False, "intercept"),
+        ("diagonal", True, "all"),
     )
 ]
 
 
 @pytest.mark.parametrize("n_topics", [2, 3, 7, 8, 9, 20])
-@pytest.mark.parametrize(("loss", "kind", "symmetric"), CASES)
-def test_every_token_of_every_model(loss, kind, symmetric, n_topics):
-    rng = np.random.default_rng([n_topics, CASES.index((loss, kind, symmetric))])
-    corpus = network(rng, symmetric=symmetric)
+@pytest.mark.parametrize(("loss", "kind", "symmetric", "features"), CASES)
+def test_every_token_of_every_model(loss, kind, symmetric, features, n_topics):
+    rng = np.random.default_rng([n_topics, CASES.index((loss, kind, symmetric, features))])
+    corpus = network(rng, symmetric=symmetric, features=features)
     sampler = make_sampler(corpus, kind, 1, n_topics, loss=loss, alpha=3.0, beta=0.1)
-    sampler.state.weights, sampler.state.intercept = random_weights(rng, n_topics, kind, 2.0)
+    set_weights(sampler, rng, kind, 2.0)
     linear, quadratic = draw_gaussian_form(rng, loss, corpus.label)
     for _ in range(2):  # the second sweep starts from what the first one left behind
         _, largest = assert_sweep_exact(sampler, linear, quadratic)
@@ -139,27 +144,27 @@ def test_every_token_of_every_model(loss, kind, symmetric, n_topics):
 
 
 @pytest.mark.parametrize("size", [30, 300, 3000])
-@pytest.mark.parametrize(("loss", "kind", "symmetric"), CASES)
-def test_far_exponents(loss, kind, symmetric, size):
+@pytest.mark.parametrize(("loss", "kind", "symmetric", "features"), CASES)
+def test_far_exponents(loss, kind, symmetric, features, size):
     """Strong weights, large costs, tiny documents: exponents far beyond what exp can hold in float32."""
-    rng = np.random.default_rng([size, CASES.index((loss, kind, symmetric))])
+    rng = np.random.default_rng([size, CASES.index((loss, kind, symmetric, features))])
     for n_topics in (3, 9):
-        corpus = network(rng, symmetric=symmetric, lengths=(1, 2, 0, 2, 3, 1, 1, 2, 4))
+        corpus = network(rng, symmetric=symmetric, lengths=(1, 2, 0, 2, 3, 1, 1, 2, 4), features=features)
         sampler = make_sampler(corpus, kind, 2, n_topics, loss=loss, alpha=1.0, beta=0.01)
-        sampler.state.weights, sampler.state.intercept = random_weights(rng, n_topics, kind, 2.0)
+        set_weights(sampler, rng, kind, 2.0)
         linear, quadratic = draw_gaussian_form(rng, loss, corpus.label)
         _, largest = assert_sweep_exact(sampler, *of_size(size, sampler, linear, quadratic))
         assert largest > 0.1 * size
 
 
 @pytest.mark.parametrize("size", [40, 500])
-@pytest.mark.parametrize(("loss", "kind", "symmetric"), CASES)
-def test_long_documents(loss, kind, symmetric, size):
+@pytest.mark.parametrize(("loss", "kind", "symmetric", "features"), CASES)
+def test_long_documents(loss, kind, symmetric, features, size):
     """Hundreds of tokens and topic changes in a document: what is updated step by step must not drift or go stale."""
-    rng = np.random.default_rng([size, CASES.index((loss, kind, symmetric))])
-    corpus = network(rng, n_words=40, symmetric=symmetric, lengths=(230, 3, 0, 260, 1, 20))
+    rng = np.random.default_rng([size, CASES.index((loss, kind, symmetric, features))])
+    corpus = network(rng, n_words=40, symmetric=symmetric, lengths=(230, 3, 0, 260, 1, 20), features=features)
     sampler = make_sampler(corpus, kind, 3, 4, loss=loss, alpha=4.0, beta=0.5)
-    sampler.state.weights, sampler.state.intercept = random_weights(rng, 4, kind, 3.0)
+    set_weights(sampler, rng, kind, 3.0)
     linear, quadratic = draw_gaussian_form(rng, loss, corpus.label)
     before = sampler.state.assignments.copy()
     assert_sweep_exact(sampler, *of_size(size, sampler, linear, quadratic))
@@ -193,7 +198,7 @@ def test_many_neighbours():
     pairs = [(0, j) for j in range(1, n + 1)] + [(j, 0) for j in range(1, n + 1, 2)]
     corpus = make_corpus(documents, 5, pairs, rng.random(len(pairs)) < 0.5, False)
     sampler = make_sampler(corpus, "full", 6, 9, alpha=3.0, beta=0.1)
-    sampler.state.weights, _ = random_weights(rng, 9, "full", 1.0)
+    set_weights(sampler, rng, "full", 1.0)
     linear, quadratic = draw_gaussian_form(rng, "logistic", corpus.label)
     assert_sweep_exact(sampler, linear, quadratic)
 
@@ -217,7 +222,7 @@ def test_topics_are_drawn_from_these_probabilities(n_topics):
     rng = np.random.default_rng(n_topics)
     corpus = network(rng, lengths=(40, 5, 0, 60, 30, 80, 1, 60, 40))
     sampler = make_sampler(corpus, "full", 10, n_topics, alpha=0.5, beta=0.05)
-    sampler.state.weights, _ = random_weights(rng, n_topics, "full", 3.0)
+    set_weights(sampler, rng, "full", 3.0)
     linear, quadratic = of_size(80, sampler, *draw_gaussian_form(rng, "logistic", corpus.label))
     used, drawn = [], []
     for _ in range(100):

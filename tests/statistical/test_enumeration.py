@@ -1,8 +1,9 @@
 """On a network small enough to list every configuration of topics, a long run visits each as often as it should.
 
 Three documents of two or three tokens, two topics: 128 configurations. Weights and augmented variables are fixed, so
-`draw_topics` alone must leave the enumerated distribution invariant. The transition matrix of a sweep, also enumerated,
-tells how far apart samples must be for the chi-square test to take them as independent.
+`draw_topics` alone must leave the enumerated distribution invariant. Features shift the scores of pairs. The transition
+matrix of a sweep, also enumerated, tells how far apart samples must be for the chi-square test to take them as
+independent.
 False-alarm rate: 1e-3 for each of the parametrised cases (fixed seeds: they pass or fail for good).
 """
 
@@ -15,7 +16,7 @@ import pytest
 from scipy import stats
 
 import reference
-from worlds import assert_counts_match, make_corpus, make_sampler
+from worlds import assert_counts_match, make_corpus, make_sampler, offset
 
 DOCUMENTS = [[0, 1], [0, 2], [1, 1, 2]]
 ALPHA, BETA = 2.0, 0.5
@@ -23,7 +24,7 @@ FALSE_ALARM = 1e-3
 SAMPLES, THIN = 12_000, 12
 
 
-def enumerate_posterior(corpus, weights, intercept, linear, quadratic):
+def enumerate_posterior(corpus, weights, shift, linear, quadratic):
     """Return (configurations, their probabilities, transition matrix of one sweep in token order)."""
     n = corpus.n_tokens
     configurations = np.array(list(product(range(2), repeat=n)))
@@ -34,7 +35,7 @@ def enumerate_posterior(corpus, weights, intercept, linear, quadratic):
         log_p[c] = reference.log_words_and_topics(
             documents, corpus.words, topics, corpus.n_documents, corpus.n_words, 2, ALPHA, BETA
         ) + reference.log_pairs(
-            linear, quadratic, reference.scores(counts, corpus.source, corpus.target, weights, intercept)
+            linear, quadratic, reference.scores(counts, corpus.source, corpus.target, weights, shift)
         )
     p = np.exp(log_p - log_p.max())
     p /= p.sum()
@@ -59,23 +60,31 @@ def chi_square_p_value(observed, p):
     return stats.chisquare(observed, expected).pvalue
 
 
+FEATURES = {
+    # features of up to four pairs, and their weights
+    "none": (np.empty((4, 0)), []),
+    "intercept": (np.ones((4, 1)), [0.8]),
+    "numbers": (np.array([[0.7, -1.2], [-1.6, 0.4], [1.1, 2.3], [-0.2, 0.9]]), [0.9, -0.6]),
+}
 CASES = {
-    # kind, symmetric, pairs, linear, quadratic: logistic-like values, then hinge-like ones
-    "logistic directed": ("full", False, [(0, 1), (1, 2), (2, 0)], [2.0, -0.5, 2.0], [1.5, 0.4, 0.9]),
-    "logistic undirected": ("symmetric", True, [(0, 1), (1, 2), (0, 2)], [2.0, -0.5, 2.0], [1.5, 0.4, 0.9]),
-    "hinge directed": ("full", False, [(0, 1), (1, 0), (2, 1), (0, 2)], [6.0, -3.0, 5.0, -1.2], [5.0, 2.0, 3.0, 0.4]),
-    "hinge undirected": ("symmetric", True, [(0, 1), (1, 2), (0, 2)], [-4.0, -3.0, -3.0], [5.0, 2.0, 3.0]),
-    "logistic intercept": ("intercept", False, [(0, 1), (2, 1), (2, 0)], [2.0, -0.5, 2.0], [2.0, 1.0, 1.5]),
-    "hinge diagonal": ("diagonal", False, [(0, 1), (2, 1), (2, 0)], [4.0, -3.0, 3.0], [5.0, 2.0, 3.0]),
+    # kind, features, pairs, linear, quadratic: logistic-like values, or hinge-like ones
+    "logistic directed": ("full", "none", [(0, 1), (1, 2), (2, 0)], [2.0, -0.5, 2.0], [1.5, 0.4, 0.9]),
+    "directed, features": ("full", "numbers", [(0, 1), (1, 0), (2, 1), (0, 2)], [1, -0.5, 1, 0.5], [1, 0.8, 0.6, 1]),
+    "undirected, features": ("symmetric", "numbers", [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, -1.0], [2.0, 1.0, 2.0]),
+    "hinge undirected": ("symmetric", "none", [(0, 1), (1, 2), (0, 2)], [-4.0, -3.0, -3.0], [5.0, 2.0, 3.0]),
+    "logistic intercept": ("diagonal", "intercept", [(0, 1), (2, 1), (2, 0)], [2.0, -0.5, 2.0], [2.0, 1.0, 1.5]),
+    "hinge diagonal": ("diagonal", "none", [(0, 1), (2, 1), (2, 0)], [4.0, -3.0, 3.0], [5.0, 2.0, 3.0]),
+    "hinge diagonal, features": ("diagonal", "numbers", [(0, 1), (2, 1), (2, 0)], [4.0, -3.0, 3.0], [5.0, 2.0, 3.0]),
 }
 
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_frequencies_of_all_configurations(case):
-    kind, symmetric, pairs, linear, quadratic = CASES[case]
+    kind, which, pairs, linear, quadratic = CASES[case]
     order = np.lexsort((np.array(pairs)[:, 1], np.array(pairs)[:, 0]))
     linear, quadratic = np.array(linear)[order], np.array(quadratic)[order]
-    corpus = make_corpus(DOCUMENTS, 3, pairs, [True] * len(pairs), symmetric)
+    features, feature_weights = FEATURES[which]
+    corpus = make_corpus(DOCUMENTS, 3, pairs, [True] * len(pairs), kind == "symmetric", features[: len(pairs)])
     sampler = make_sampler(corpus, kind, 20, 2, alpha=ALPHA, beta=BETA)
     state = sampler.state
     if kind == "full":
@@ -84,9 +93,10 @@ def test_frequencies_of_all_configurations(case):
         state.weights = np.array([[1.5, -1.0], [-1.0, -0.4]])
     else:
         state.weights = np.diag([2.0, -1.5])
-        state.intercept = 0.8 if kind == "intercept" else 0.0
+    state.feature_weights = np.array(feature_weights)
+    shift = offset(sampler)
 
-    configurations, p, transition = enumerate_posterior(corpus, state.weights, state.intercept, linear, quadratic)
+    configurations, p, transition = enumerate_posterior(corpus, state.weights, shift, linear, quadratic)
     np.testing.assert_allclose(p @ transition, p, atol=1e-12)
     # Correlation of any two functions of samples THIN sweeps apart: the second singular value, in the geometry of p.
     root = np.sqrt(p)
@@ -102,6 +112,10 @@ def test_frequencies_of_all_configurations(case):
     assert_counts_match(sampler)
     assert (configurations @ place == np.arange(len(p))).all()
     assert chi_square_p_value(observed, p) > FALSE_ALARM
-    # The pairs matter: without them the same test must reject.
-    _, unlinked, _ = enumerate_posterior(corpus, state.weights, state.intercept, 0 * linear, 0 * quadratic)
-    assert chi_square_p_value(observed, unlinked) < 1e-12
+    # Pairs and their features matter: without them, or the wrong way round, the same test must reject.
+    mistakes = [(shift, 0 * linear, 0 * quadratic)]
+    if shift.any():
+        mistakes += [(wrong, linear, quadratic) for wrong in (0 * shift, -shift)]
+    for mistake in mistakes:
+        _, wrong, _ = enumerate_posterior(corpus, state.weights, *mistake)
+        assert chi_square_p_value(observed, wrong) < 1e-12

@@ -22,10 +22,10 @@ from scipy.special import expit
 
 import reference
 from linktopics.sampler import Sampler, Settings, initial_state
-from worlds import KINDS, make_corpus, set_topics
+from worlds import KINDS, make_corpus, offset, set_topics
 
 FALSE_ALARM = 1e-3
-LENGTHS = (3, 5, 1, 4, 3)
+LENGTHS = (3, 5, 1, 4, 3, 0)
 N_WORDS, ALPHA, BETA, VARIANCE = 3, 1.5, 0.4, 9.0
 BATCHES, PER_BATCH, BURN_IN = 40, 150, 200
 FORWARD = 40_000
@@ -33,22 +33,45 @@ FORWARD = 40_000
 DIRECTED = [(i, j) for i in range(5) for j in range(5) if i != j and (i + 2 * j) % 3]
 UNDIRECTED = [(i, j) for i in range(5) for j in range(i + 1, 5)]
 CASES = {
-    "full": ("full", DIRECTED, False, "cholesky", 3),
-    "full, conjugate gradients": ("full", DIRECTED, False, "cg", 2),
-    "symmetric": ("symmetric", UNDIRECTED, True, "cholesky", 2),
-    "diagonal": ("diagonal", DIRECTED, False, "auto", 3),
-    "diagonal, undirected": ("diagonal", UNDIRECTED, True, "auto", 2),
-    "diagonal and intercept": ("intercept", DIRECTED, False, "auto", 2),
+    # kind, pairs, undirected, method, topics, features
+    "full": ("full", DIRECTED, False, "cholesky", 3, "none"),
+    "full, features, conjugate gradients": ("full", DIRECTED, False, "cg", 2, "numbers"),
+    "symmetric": ("symmetric", UNDIRECTED, True, "cholesky", 2, "none"),
+    "symmetric, features, conjugate gradients": ("symmetric", UNDIRECTED, True, "cg", 2, "numbers"),
+    "diagonal": ("diagonal", DIRECTED, False, "auto", 3, "none"),
+    "diagonal, undirected, features": ("diagonal", UNDIRECTED, True, "auto", 2, "numbers"),
+    "diagonal and intercept": ("diagonal", DIRECTED, False, "auto", 2, "intercept"),
 }
 
 
-def moments(by_document, by_topic, weights, intercept, augmented, omega, label, pairs):
-    """Label-invariant moments, one row per sample; every argument has a leading axis of samples."""
-    zbar = by_document / by_document.sum(axis=2, keepdims=True)
+def make_features(pairs, which, rng):
+    """Return the pairs of a case and their features, which are fixed: with numbers, also a document without words."""
+    pairs = np.array(pairs)
+    if which == "numbers":
+        pairs = np.vstack([pairs, [(0, 5), (2, 5), (4, 5)]])
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        return pairs, 0.5 * rng.standard_normal((len(pairs), 2)) + [0.3, 0.0]
+    return pairs, np.ones((len(pairs), 1 if which == "intercept" else 0))
+
+
+def moments(by_document, by_topic, weights, feature_weights, augmented, omega, label, pairs, features):
+    """Label-invariant moments, one row per sample; every argument but the last two has a leading axis of samples."""
+    zbar = by_document / np.maximum(by_document.sum(axis=2, keepdims=True), 1)
     together = np.einsum("nek,nek->ne", zbar[:, pairs[:, 0]], zbar[:, pairs[:, 1]])
     diagonal = np.einsum("nkk->nk", weights)
     transposed = weights.transpose(0, 2, 1)
-    return {
+    of_features = {}
+    for f, tau in enumerate(feature_weights.T):
+        of_features |= {
+            f"feature {f}": tau,
+            f"feature {f} squared": tau**2,
+            f"feature {f} and weights": tau * weights.mean(axis=(1, 2)),
+            f"feature {f} and links": tau * (label @ features[:, f]),
+            f"feature {f} and topics": tau**2 * together.mean(axis=1),
+        }
+    if len(of_features) > 5:
+        of_features["features"] = feature_weights[:, 0] * feature_weights[:, 1]
+    return of_features | {
         "topics of documents": (by_document**2).sum(axis=(1, 2)),
         "words of topics": (by_topic**2).sum(axis=(1, 2)),
         "sizes of topics": (by_topic.sum(axis=2) ** 2).sum(axis=1),
@@ -58,7 +81,6 @@ def moments(by_document, by_topic, weights, intercept, augmented, omega, label, 
         "weights": weights.mean(axis=(1, 2)),
         "weights squared": (weights**2).mean(axis=(1, 2)),
         "weights and their transpose": (weights * transposed).mean(axis=(1, 2)),
-        "intercept squared": intercept**2,
         "score": omega.mean(axis=1),
         "score squared": (omega**2).mean(axis=1),
         "variance of scores": omega.var(axis=1),
@@ -86,7 +108,7 @@ def polya_gamma(omega, rng, terms=60):
     return total + mean - expected
 
 
-def forward(kind, pairs, n_topics, rng):
+def forward(kind, pairs, features, n_topics, rng):
     """Draw everything from the model, `FORWARD` times."""
     n, D, K = FORWARD, len(LENGTHS), n_topics
     document = np.repeat(np.arange(D), LENGTHS)
@@ -103,13 +125,15 @@ def forward(kind, pairs, n_topics, rng):
     if kind == "symmetric":
         upper = np.triu(np.ones((K, K)))
         weights = weights * upper + (weights * np.triu(upper, 1)).transpose(0, 2, 1)
-    if kind in ("diagonal", "intercept"):
+    if kind == "diagonal":
         weights = weights * np.eye(K)
-    intercept = np.sqrt(VARIANCE) * rng.standard_normal(n) if kind == "intercept" else np.zeros(n)
-    zbar = by_document / by_document.sum(axis=2, keepdims=True)
-    omega = np.einsum("nek,nkl,nel->ne", zbar[:, pairs[:, 0]], weights, zbar[:, pairs[:, 1]]) + intercept[:, None]
+    feature_weights = np.sqrt(VARIANCE) * rng.standard_normal((n, features.shape[1]))
+    zbar = by_document / np.maximum(by_document.sum(axis=2, keepdims=True), 1)
+    omega = np.einsum("nek,nkl,nel->ne", zbar[:, pairs[:, 0]], weights, zbar[:, pairs[:, 1]])
+    omega += np.einsum("ef,nf->ne", features, feature_weights)
     label = rng.random(omega.shape) < expit(omega)
-    return moments(by_document, by_topic, weights, intercept, polya_gamma(omega, rng), omega, label, pairs)
+    augmented = polya_gamma(omega, rng)
+    return moments(by_document, by_topic, weights, feature_weights, augmented, omega, label, pairs, features)
 
 
 def redraw_data(topics, document, n_topics, omega, rng):
@@ -119,14 +143,12 @@ def redraw_data(topics, document, n_topics, omega, rng):
     return words, rng.random(len(omega)) < expit(omega)
 
 
-def successive(kind, pairs, symmetric, method, n_topics, rng):
+def successive(kind, pairs, features, symmetric, method, n_topics, rng):
     """Run the chain of sampler and data."""
     K, document = n_topics, np.repeat(np.arange(len(LENGTHS)), LENGTHS)
-    weights, intercept, _ = KINDS[kind]
     settings = Settings(
         n_topics=K,
-        weights=weights,
-        intercept=intercept,
+        weights=KINDS[kind][0],
         alpha=ALPHA,
         beta=BETA,
         weight_variance=VARIANCE,
@@ -136,7 +158,7 @@ def successive(kind, pairs, symmetric, method, n_topics, rng):
     )
     words, label = rng.integers(N_WORDS, size=len(document)), rng.random(len(pairs)) < 0.5
     topics = rng.integers(K, size=len(document))
-    corpus = make_corpus(np.split(words, np.cumsum(LENGTHS)[:-1]), N_WORDS, pairs, label, symmetric)
+    corpus = make_corpus(np.split(words, np.cumsum(LENGTHS)[:-1]), N_WORDS, pairs, label, symmetric, features)
     np.testing.assert_array_equal(np.diff(corpus.start), LENGTHS)
     np.testing.assert_array_equal(np.stack([corpus.source, corpus.target], axis=1), pairs)
     state, kept = None, []
@@ -151,25 +173,22 @@ def successive(kind, pairs, symmetric, method, n_topics, rng):
         topics = state.assignments.copy()
         by_document = reference.table(document, topics, (len(LENGTHS), K))
         by_topic = reference.table(topics, words, (K, N_WORDS))
-        omega = reference.scores(by_document, pairs[:, 0], pairs[:, 1], state.weights, state.intercept)
-        kept.append((by_document, by_topic, state.weights, state.intercept, state.augmented, omega, label))
+        omega = reference.scores(by_document, pairs[:, 0], pairs[:, 1], state.weights, offset(sampler))
+        kept.append((by_document, by_topic, state.weights, state.feature_weights, state.augmented, omega, label))
         words, label = redraw_data(topics, document, K, omega, rng)
     columns = [np.array(column) for column in zip(*kept[BURN_IN:], strict=True)]
-    return moments(*columns, pairs)
+    return moments(*columns, pairs, features)
 
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_sampler_and_model_agree(case):
-    kind, pairs, symmetric, method, n_topics = CASES[case]
-    pairs = np.array(pairs)
+    kind, pairs, symmetric, method, n_topics, which = CASES[case]
     rng = np.random.default_rng([61, list(CASES).index(case)])
-    expected = forward(kind, pairs, n_topics, rng)
-    found = successive(kind, pairs, symmetric, method, n_topics, rng)
+    pairs, features = make_features(pairs, which, rng)
+    expected = forward(kind, pairs, features, n_topics, rng)
+    found = successive(kind, pairs, features, symmetric, method, n_topics, rng)
     p_values = {}
     for name, draws in expected.items():
-        if draws.std() == 0:  # the intercept of a model without one
-            assert not found[name].any()
-            continue
         means = found[name].reshape(BATCHES, PER_BATCH).mean(axis=1)
         error = np.hypot(means.std(ddof=1) / np.sqrt(BATCHES), draws.std() / np.sqrt(len(draws)))
         p_values[name] = 2 * stats.t.sf(abs(means.mean() - draws.mean()) / error, BATCHES - 1)

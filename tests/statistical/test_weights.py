@@ -1,4 +1,4 @@
-"""Draws of the weights against the dense Gaussian from explicit feature rows.
+"""Draws of the weights, those of features among them, against the dense Gaussian from one explicit row per pair.
 
 With the reference's mean m and the Cholesky factor L of its precision, x = L^T (draw - m) must be standard normal in
 every coordinate and independent from coordinate to coordinate and from draw to draw. Four kinds of p-values: means,
@@ -13,10 +13,10 @@ import pytest
 from scipy import stats
 
 import reference
-from worlds import make_corpus, make_sampler, random_pairs
+from worlds import make_corpus, make_sampler, random_features, random_pairs
 
 FALSE_ALARM = 1e-3
-DRAWS = 1500
+DRAWS = {"none": 1500, "intercept": 1000, "all": 1000}
 VARIANCE = 2.5
 
 
@@ -33,36 +33,42 @@ def standard_normal_p_value(x):
     return min(p_values) * len(p_values)
 
 
-def standardised_draws(sampler, kind, linear, quadratic, start=None, n=DRAWS):
-    """Draw the weights n times and standardise them with the reference."""
-    corpus, state, K = sampler.corpus, sampler.state, sampler.settings.n_topics
-    documents = reference.token_documents(corpus)
-    counts = reference.table(documents, state.assignments, (corpus.n_documents, K))
-    variance = sampler.settings.weight_variance
+def explicit_rows(sampler, kind):
+    """Return the row of every pair, one column per free weight."""
+    corpus, topics = sampler.corpus, sampler.state.assignments
+    shape = corpus.n_documents, sampler.settings.n_topics
+    counts = reference.table(reference.token_documents(corpus), topics, shape)
+    return reference.rows(counts, corpus.source, corpus.target, kind, corpus.features)
+
+
+def standardised_draws(sampler, kind, linear, quadratic, n, start=None):
+    """Draw the weights n times, from `start` if given, and standardise them with the reference."""
+    state, K, F = sampler.state, sampler.settings.n_topics, sampler.corpus.n_features
     mean, precision = reference.weight_posterior(
-        counts, corpus.source, corpus.target, kind, linear, quadratic, variance
+        explicit_rows(sampler, kind), linear, quadratic, sampler.settings.weight_variance
     )
     draws = np.empty((n, len(mean)))
     for i in range(n):
         if start is not None:
-            state.weights = start.copy()
+            state.weights, state.feature_weights = (part.copy() for part in start)
         sampler.draw_weights(linear, quadratic)
         if kind == "symmetric":
             np.testing.assert_allclose(state.weights, state.weights.T, rtol=0, atol=1e-9)
-        if kind in ("diagonal", "intercept"):
+        if kind == "diagonal":
             assert not state.weights[~np.eye(K, dtype=bool)].any()
-        assert kind == "intercept" or state.intercept == 0
-        draws[i] = reference.free_weights(state.weights, state.intercept, kind)
+        assert state.feature_weights.shape == (F,)
+        draws[i] = reference.free_weights(state.weights, state.feature_weights, kind)
     return (draws - mean) @ np.linalg.cholesky(precision)
 
 
-def network(rng, n_topics, kind, method, n_documents=25, **settings):
-    """Random documents (one of them empty) and pairs, topics as the initial state has them."""
+def network(rng, n_topics, kind, method, features="none", n_documents=25, share=0.25, **settings):
+    """Random documents (two of them empty, and a pair of their own) and pairs, topics as the initial state has them."""
     documents = [rng.integers(8, size=n) for n in rng.integers(1, 9, n_documents)]
-    documents[3] = []
+    documents[3] = documents[5] = []
     symmetric = kind == "symmetric"
-    pairs = random_pairs(rng, range(n_documents), 0.25, symmetric)
-    corpus = make_corpus(documents, 8, pairs, rng.random(len(pairs)) < 0.5, symmetric)
+    pairs = np.unique(np.vstack([random_pairs(rng, range(n_documents), share, symmetric), [(3, 5)]]), axis=0)
+    label = rng.random(len(pairs)) < 0.5
+    corpus = make_corpus(documents, 8, pairs, label, symmetric, random_features(rng, len(pairs), features))
     return make_sampler(corpus, kind, 30, n_topics, weight_variance=VARIANCE, weight_method=method, **settings)
 
 
@@ -72,62 +78,96 @@ METHODS = [
     ("symmetric", "cholesky"),
     ("symmetric", "cg"),
     ("diagonal", "auto"),
-    ("intercept", "auto"),
+]
+CASES = [
+    *((*method, features, K) for method in METHODS for features, K in (("none", 2), ("none", 5), ("all", 3))),
+    ("diagonal", "auto", "intercept", 2),
+    ("diagonal", "auto", "all", 5),
 ]
 
 
-@pytest.mark.parametrize("n_topics", [2, 5])
-@pytest.mark.parametrize(("kind", "method"), METHODS)
-def test_logistic_weights(kind, method, n_topics):
-    rng = np.random.default_rng([40, n_topics, METHODS.index((kind, method))])
-    sampler = network(rng, n_topics, kind, method)
+@pytest.mark.parametrize(("kind", "method", "features", "n_topics"), CASES)
+def test_logistic_weights(kind, method, features, n_topics):
+    """All features: also an intercept, known from full weights by the empty documents, and a column of zeros."""
+    rng = np.random.default_rng([40, CASES.index((kind, method, features, n_topics))])
+    sampler = network(rng, n_topics, kind, method, features)
     label = sampler.corpus.label
     linear, quadratic = reference.gaussian_form("logistic", rng.gamma(2.0, 0.5, len(label)), label, 4.0, 1.0, 1.0)
-    assert standard_normal_p_value(standardised_draws(sampler, kind, linear, quadratic)) > FALSE_ALARM
+    draws = standardised_draws(sampler, kind, linear, quadratic, DRAWS[features])
+    assert standard_normal_p_value(draws) > FALSE_ALARM
 
 
+@pytest.mark.parametrize("features", ["none", "all"])
 @pytest.mark.parametrize(("kind", "method"), METHODS)
-def test_heavy_tailed_hinge_weights(kind, method):
-    """Hinge: quadratic over six orders of magnitude (a pair at its margin has a tiny augmented variable)."""
-    rng = np.random.default_rng([41, METHODS.index((kind, method))])
-    sampler = network(rng, 4, kind, method, loss="hinge")
+def test_heavy_tailed_hinge_weights(kind, method, features):
+    """Hinge: quadratic over six orders of magnitude (a pair at its margin has a tiny augmented variable).
+
+    With features there are so many stiff pairs that not all of them fit into the preconditioner.
+    """
+    rng = np.random.default_rng([41, METHODS.index((kind, method)), features == "all"])
+    sampler = network(rng, 4, kind, method, features, n_documents=25 if features == "none" else 45, loss="hinge")
     label = sampler.corpus.label
     augmented = 10 ** rng.uniform(-4, 2, len(label))
     linear, quadratic = reference.gaussian_form("hinge", augmented, label, 4.0, 1.0, 1.0)
     assert quadratic.max() / quadratic.min() > 1e6
-    assert standard_normal_p_value(standardised_draws(sampler, kind, linear, quadratic)) > FALSE_ALARM
-
-
-@pytest.mark.parametrize("kind", ["full", "symmetric"])
-@pytest.mark.parametrize("far", [0.0, 1e2, 1e4])
-def test_conjugate_gradients_forget_where_they_start(kind, far):
-    rng = np.random.default_rng([42, int(far)])
-    sampler = network(rng, 4, kind, "cg", loss="hinge")
-    label = sampler.corpus.label
-    augmented = 10 ** rng.uniform(-2, 1, len(label))
-    linear, quadratic = reference.gaussian_form("hinge", augmented, label, 4.0, 1.0, 1.0)
-    start = far * rng.standard_normal((4, 4))
-    start = start + start.T if kind == "symmetric" else start
-    draws = standardised_draws(sampler, kind, linear, quadratic, start=start, n=1000)
+    draws = standardised_draws(sampler, kind, linear, quadratic, DRAWS[features])
     assert standard_normal_p_value(draws) > FALSE_ALARM
 
 
-def test_both_methods_have_the_same_mean():
-    """With hardly any noise (huge pull, huge precision) both methods give the mean itself, to 0.1 % of its spread."""
+@pytest.mark.parametrize("kind", ["full", "symmetric"])
+@pytest.mark.parametrize(("features", "far"), [("none", 0.0), ("none", 1e2), ("none", 1e4), ("all", 1e4)])
+def test_conjugate_gradients_forget_where_they_start(kind, features, far):
+    rng = np.random.default_rng([42, int(far)])
+    sampler = network(rng, 4, kind, "cg", features, loss="hinge")
+    label = sampler.corpus.label
+    augmented = 10 ** rng.uniform(-2, 1, len(label))
+    linear, quadratic = reference.gaussian_form("hinge", augmented, label, 4.0, 1.0, 1.0)
+    weights = far * rng.standard_normal((4, 4))
+    weights = weights + weights.T if kind == "symmetric" else weights
+    start = weights, far * rng.standard_normal(sampler.corpus.n_features)
+    draws = standardised_draws(sampler, kind, linear, quadratic, 1000, start)
+    assert standard_normal_p_value(draws) > FALSE_ALARM
+
+
+@pytest.mark.parametrize(("kind", "method"), METHODS[:4])
+def test_an_intercept_beside_full_weights(kind, method):
+    """All documents have words: the intercept is the sum of all other columns, and the prior alone tells them apart.
+
+    The strength is what the data say about their sum (the sum of all curvatures) in units of what the prior says.
+    """
+    strength = 1e5
+    rng = np.random.default_rng([44, METHODS.index((kind, method))])
+    documents = [rng.integers(8, size=n) for n in rng.integers(1, 9, 30)]
+    pairs = random_pairs(rng, range(30), 0.3, kind == "symmetric")
+    label = rng.random(len(pairs)) < 0.5
+    corpus = make_corpus(documents, 8, pairs, label, kind == "symmetric", np.ones((len(pairs), 1)))
+    sampler = make_sampler(corpus, kind, 31, 3, weight_variance=VARIANCE, weight_method=method)
+    quadratic = rng.gamma(2.0, size=len(pairs))
+    quadratic *= strength / VARIANCE / quadratic.sum()
+    linear = quadratic * rng.normal(0, 3, len(pairs))
+    rows = explicit_rows(sampler, kind)
+    free = np.append(np.ones(rows.shape[1] - 1), -1.0)
+    np.testing.assert_allclose(rows @ free, 0, atol=1e-12)
+    draws = standardised_draws(sampler, kind, linear, quadratic, DRAWS["intercept"])
+    assert standard_normal_p_value(draws) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("features", ["none", "all"])
+def test_both_methods_have_the_same_mean(features):
+    """With hardly any noise (huge pull, huge precision) both methods give the mean itself, to 0.1 % of its spread.
+
+    Noise is left where pairs say nothing: between an intercept and full weights, and in a column of zeros.
+    """
     rng = np.random.default_rng(43)
     for kind in ("full", "symmetric"):
         for method in ("cholesky", "cg"):
-            sampler = network(rng, 9, kind, method, n_documents=60)
+            sampler = network(rng, 9, kind, method, features, n_documents=60)
             n = sampler.corpus.n_pairs
             quadratic = 1e8 * rng.gamma(2.0, 0.5, n)
             linear = quadratic * rng.normal(0, 3, n)
-            state, corpus = sampler.state, sampler.corpus
-            documents = reference.token_documents(corpus)
-            counts = reference.table(documents, state.assignments, (corpus.n_documents, 9))
-            mean, precision = reference.weight_posterior(
-                counts, corpus.source, corpus.target, kind, linear, quadratic, VARIANCE
-            )
+            rows = explicit_rows(sampler, kind)
+            mean, precision = reference.weight_posterior(rows, linear, quadratic, VARIANCE)
             sampler.draw_weights(linear, quadratic)
-            draw = reference.free_weights(state.weights, state.intercept, kind)
-            noise = np.sqrt(np.diag(np.linalg.inv(precision))).max()
-            assert np.abs(draw - mean).max() < 1e-3 * mean.std() + 6 * noise
+            draw = reference.free_weights(sampler.state.weights, sampler.state.feature_weights, kind)
+            noise = np.sqrt(np.diag(np.linalg.inv(precision)))
+            assert (np.abs(draw - mean) < 1e-3 * mean.std() + 6 * noise).all()

@@ -2,9 +2,9 @@
 
 A new document of N tokens has few enough counts of topics to list them. Each has its Dirichlet-multinomial probability
 times, for every link, sigmoid(score)^cost or exp(-2 cost max(0, margin - score)); augmented variables play no part in
-it. Documents of one call are independent of one another, as the training documents they link with are fixed: the means
-of some thousands of equal documents are normal around the exact value, with a spread that the documents themselves
-show.
+it. Features add the same to the score of every link, since all have those of the average training link. Documents of
+one call are independent of one another, as the training documents they link with are fixed: the means of some thousands
+of equal documents are normal around the exact value, with a spread that the documents themselves show.
 False-alarm rate: 1e-3 for each case (Bonferroni over topics; fixed seeds: they pass or fail for good). Every case also
 says which mistakes it sees: the same test must reject what they would give.
 """
@@ -21,6 +21,7 @@ from scipy.special import gammaln
 import linktopics.prediction
 import reference
 from linktopics import DocumentNetwork, RelationalTopicModel
+from linktopics.features import PairFunction
 from linktopics.posterior import PosteriorSample
 from linktopics.sampler import Settings
 from linktopics.words import topics_from_links
@@ -40,16 +41,17 @@ WEIGHTS = {
     (2, "full"): np.array([[1.5, -1.0], [2.0, -0.5]]),
     (2, "symmetric"): np.array([[1.5, -1.0], [-1.0, 0.5]]),
     (2, "diagonal"): np.diag([2.5, -1.0]),
-    (2, "intercept"): np.diag([2.5, -1.0]),
     (3, "full"): np.array([[1.0, -2.0, 0.5], [2.0, 0.5, -1.0], [-0.5, 1.5, 0.0]]),
     (3, "symmetric"): np.array([[1.0, -2.0, 0.5], [-2.0, 0.5, 1.5], [0.5, 1.5, 0.0]]),
     (3, "diagonal"): np.diag([2.5, -1.0, 1.5]),
-    (3, "intercept"): np.diag([2.5, -1.0, 1.5]),
 }
-INTERCEPT = -1.5
+FEATURES = {  # features of links, and their weights
+    "none": ([], []),
+    "numbers": ([1.0, 0.5, -2.0], [-0.25, 1.5, 1.0]),
+}
 
 
-def exact_topics(weights, intercept, out, into, length, loss, cost, old, augmented=None):
+def exact_topics(weights, shift, out, into, length, loss, cost, old, augmented=None):
     """Return the posterior mean of (c + alpha / K) / (N + alpha): all counts c of topics, one by one.
 
     With `augmented`, links count what they do while the augmented variables have that value.
@@ -61,7 +63,7 @@ def exact_topics(weights, intercept, out, into, length, loss, cost, old, augment
     log_p = reference.log_dirichlet_multinomial(counts, ALPHA / K)  # of one sequence of topics with these counts
     log_p += gammaln(length + 1) - gammaln(counts + 1).sum(axis=1)  # sequences
     for s, c in enumerate(counts):
-        omega = reference.scores(np.vstack([c, old]), source, target, weights, intercept)
+        omega = reference.scores(np.vstack([c, old]), source, target, weights, shift)
         if augmented is not None:
             form = reference.gaussian_form(loss, np.full(len(omega), augmented), np.ones(len(omega)), cost, 1.0, MARGIN)
             log_p[s] += reference.log_pairs(*form, omega)
@@ -80,18 +82,16 @@ def p_value(rows, expected):
     return min(1.0, rows.shape[1] * 2 * stats.norm.sf(np.abs(z).max()))
 
 
-def make_sample(weights, intercept, old, chain=0, word_topic=None):
+def make_sample(weights, old, feature_weights=(), chain=0, word_topic=None):
     shares = old.astype(np.float32)
     np.testing.assert_array_equal(shares, old)
     return PosteriorSample(chain, 0.0, np.zeros((1, 8), np.float32) if word_topic is None else word_topic, shares,
-                           weights, intercept)  # fmt: skip
+                           weights, np.array(feature_weights, dtype=float))  # fmt: skip
 
 
 def make_settings(K, kind, loss, cost):
-    weights, intercept, _ = KINDS[kind]
-    return Settings(
-        K, loss=loss, weights=weights, alpha=ALPHA, link_cost=cost, nonlink_cost=7.0, margin=MARGIN, intercept=intercept
-    )
+    weights, _ = KINDS[kind]
+    return Settings(K, loss=loss, weights=weights, alpha=ALPHA, link_cost=cost, nonlink_cost=7.0, margin=MARGIN)
 
 
 def link_pairs(links):
@@ -100,13 +100,14 @@ def link_pairs(links):
 
 
 CASES = {
-    # K, tokens, kind of weights, links out, links in
-    "2 topics": (2, 3, "full", [0, 3], [1]),
-    "3 topics": (3, 4, "full", [0], [1]),
-    "3 topics, one document at both ends": (3, 3, "full", [0], [0]),
-    "undirected": (3, 4, "symmetric", [0, 1], []),
-    "diagonal": (2, 4, "diagonal", [0, 3], [1]),
-    "intercept": (3, 3, "intercept", [0], [1]),
+    # K, tokens, kind of weights, features, links out, links in
+    "2 topics": (2, 3, "full", "none", [0, 3], [1]),
+    "3 topics, features": (3, 4, "full", "numbers", [0], [1]),
+    "3 topics, one document at both ends": (3, 3, "full", "none", [0], [0]),
+    "undirected": (3, 4, "symmetric", "none", [0, 1], []),
+    "undirected, features": (2, 4, "symmetric", "numbers", [0, 1], []),
+    "diagonal": (2, 4, "diagonal", "none", [0, 3], [1]),
+    "diagonal, features": (3, 3, "diagonal", "numbers", [0], [1]),
 }
 
 
@@ -114,22 +115,24 @@ CASES = {
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 @pytest.mark.parametrize("case", CASES)
 def test_topics_from_links(case, loss, cost):
-    K, length, kind, out, into = CASES[case]
-    weights, intercept, old = WEIGHTS[K, kind], INTERCEPT if kind == "intercept" else 0.0, OLD[K]
+    K, length, kind, which, out, into = CASES[case]
+    features, feature_weights = FEATURES[which]
+    weights, shift, old = WEIGHTS[K, kind], sum(np.multiply(features, feature_weights)), OLD[K]
     rows = topics_from_links(
-        make_sample(weights, intercept, old),
+        make_sample(weights, old, feature_weights),
         make_settings(K, kind, loss, cost),
         link_pairs([out] * N_DOCUMENTS),
         link_pairs([into] * N_DOCUMENTS),
         N_DOCUMENTS,
         length,
-        symmetric=KINDS[kind][2],
+        symmetric=KINDS[kind][1],
+        link_features=np.array(features),
         seed=np.random.SeedSequence(list(f"{case} {loss} {cost}".encode())),
     )
     np.testing.assert_allclose(rows.sum(axis=1), 1)
 
-    def exact(weights=weights, intercept=intercept, out=out, into=into, cost=cost, **others):
-        return exact_topics(weights, intercept, out, into, length, loss, cost, old, **others)
+    def exact(weights=weights, shift=shift, out=out, into=into, cost=cost, **others):
+        return exact_topics(weights, shift, out, into, length, loss, cost, old, **others)
 
     assert p_value(rows, exact()) > FALSE_ALARM
 
@@ -144,8 +147,9 @@ def test_topics_from_links(case, loss, cost):
         mistakes["weights transposed"] = exact(weights=weights.T)
     if kind == "full":
         mistakes["links in taken for links out"] = exact(out=out + into, into=[])
-    if kind == "intercept":
-        mistakes["no intercept"] = exact(intercept=0.0)
+    if which != "none":
+        mistakes["no features"] = exact(shift=0.0)
+        mistakes["the wrong sign of features"] = exact(shift=-shift)
     missed = [name for name, wrong in mistakes.items() if p_value(rows, wrong) > CERTAIN]
     assert not missed, f"the test does not see: {missed}"
 
@@ -158,13 +162,14 @@ def test_documents_with_different_links_in_one_call():
     rng.shuffle(of)
     out, into = (link_pairs([kinds[k][way] for k in of]) for way in (0, 1))
     rows = topics_from_links(
-        make_sample(WEIGHTS[3, "full"], 0.0, OLD[3]),
+        make_sample(WEIGHTS[3, "full"], OLD[3]),
         make_settings(3, "full", "logistic", 4.0),
         rng.permutation(out),
         rng.permutation(into),
         len(of),
         3,
         symmetric=False,
+        link_features=np.empty(0),
         seed=np.random.SeedSequence(1),
     )
     expected = [exact_topics(WEIGHTS[3, "full"], 0.0, *links, 3, "logistic", 4.0, OLD[3]) for links in kinds]
@@ -183,13 +188,14 @@ def test_long_documents(loss):
     """
     n_documents, length, weights = 500, 215, np.diag([4.0, 4.0])
     rows = topics_from_links(
-        make_sample(weights, 0.0, OLD[2]),
+        make_sample(weights, OLD[2]),
         make_settings(2, "full", loss, 4.0),
         link_pairs([[3]] * n_documents),
         link_pairs([[1]] * n_documents),
         n_documents,
         length,
         symmetric=False,
+        link_features=np.empty(0),
         seed=np.random.SeedSequence(0),
     )
     expected = exact_topics(weights, 0.0, [3], [1], length, loss, 4.0, OLD[2])[0]
@@ -202,31 +208,37 @@ def test_long_documents(loss):
 
 N_WORDS = 5
 LENGTH = 3
+LINKS = [("a", "b"), ("c", "d")]
 
 
-def make_model(directed, loss):
-    """Fit a model of documents of three tokens on average, and give it samples of two chains in place of its own."""
+def make_model(directed, loss, pair_features=None, feature_weights=()):
+    """Fit a model of documents of three tokens on average, and give it samples of two chains in place of its own.
+
+    All pairs that are not linked are its non-links.
+    """
     rng = np.random.default_rng(3)
     counts = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 2, 0, 1, 3]])
     assert counts.sum() == 4 * LENGTH
-    network = DocumentNetwork(counts, [("a", "b"), ("c", "d")], ids=list("abcd"), directed=directed)
+    network = DocumentNetwork(counts, LINKS, ids=list("abcd"), directed=directed)
+    settings = {"alpha": ALPHA, "link_cost": 2.5, "nonlink_cost": 7.0, "negatives": 5 if directed else 2}
     model = RelationalTopicModel(
-        3, loss=loss, alpha=ALPHA, link_cost=2.5, nonlink_cost=7.0, negatives=1, n_iter=1, n_samples=1, random_state=0
+        3, loss=loss, pair_features=pair_features, n_iter=1, n_samples=1, random_state=0, **settings
     ).fit(network)
+    assert model.n_pairs_ == (12 if directed else 6)
     words = [np.zeros((N_WORDS, 8), np.float32) for _ in range(2)]
     for topics in words:
         topics[:, :3] = rng.dirichlet(np.ones(N_WORDS), size=3).T
     weights = WEIGHTS[3, "full" if directed else "symmetric"]
     model.samples_ = [
-        make_sample(weights, 0.0, OLD[3], 0, words[0]),
-        make_sample(-1.5 * weights, 0.0, OLD[3][::-1].copy(), 1, words[1]),
+        make_sample(weights, OLD[3], feature_weights, 0, words[0]),
+        make_sample(-1.5 * weights, OLD[3][::-1].copy(), feature_weights, 1, words[1]),
     ]
     return model
 
 
-def exact_words(model, out, into, loss, length=LENGTH):
+def exact_words(model, out, into, loss, length=LENGTH, shift=0.0):
     mixes = [
-        exact_topics(s.weights, 0.0, out, into, length, loss, 2.5, s.doc_topic.astype(float)) @ s.word_topic[:, :3].T
+        exact_topics(s.weights, shift, out, into, length, loss, 2.5, s.doc_topic.astype(float)) @ s.word_topic[:, :3].T
         for s in model.samples_
     ]
     return np.mean(mixes, axis=0)
@@ -245,6 +257,30 @@ def test_words_from_links(loss, monkeypatch):
     for length in (LENGTH - 1, LENGTH + 1):
         assert p_value(rows, exact_words(model, [0, 3], [1], loss, length)) < CERTAIN
     assert not np.array_equal(rows[:1_000], rows[1_000:2_000])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_links_have_the_features_of_the_average_training_link(loss):
+    """Numbers come in standard deviations from the mean of all training pairs, the intercept as it is."""
+    rng = np.random.default_rng(4)
+    table = {(a, b): rng.normal(3.0, 2.0) for a in "abcd" for b in "abcd" if a != b}
+    for link in LINKS:
+        table[link] -= 4.0
+    numbers = PairFunction(lambda sources, targets: [table[pair] for pair in zip(sources, targets, strict=True)], "x")
+    model = make_model(True, loss, [numbers, "intercept"], [0.75, -0.5])
+    every = np.array(list(table.values()))
+    standard = [(table[link] - every.mean()) / every.std() for link in LINKS]
+    shift = 0.75 * np.mean(standard) - 0.5
+    assert shift < -1
+    rows = model.word_probabilities([["a", "d"]] * N_DOCUMENTS, [["b"]] * N_DOCUMENTS)
+
+    def exact(shift):
+        return exact_words(model, [0, 3], [1], loss, shift=shift)
+
+    assert p_value(rows, exact(shift)) > FALSE_ALARM
+    raw = 0.75 * np.mean([table[link] for link in LINKS]) - 0.5
+    for wrong in (0.0, -shift, shift + 0.5, -0.5, raw):
+        assert p_value(rows, exact(wrong)) < CERTAIN
 
 
 def test_words_from_links_without_direction():

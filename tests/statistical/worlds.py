@@ -9,18 +9,17 @@ import reference
 from linktopics.pairs import TrainingPairs
 from linktopics.sampler import Corpus, Sampler, Settings, count_topics, initial_state
 
-KINDS = {  # the kinds of `reference` -> (weights, intercept, symmetric)
-    "full": ("full", False, False),
-    "symmetric": ("full", False, True),
-    "diagonal": ("diagonal", False, False),
-    "intercept": ("diagonal", True, False),
+KINDS = {  # the kinds of `reference` -> (weights, symmetric)
+    "full": ("full", False),
+    "symmetric": ("full", True),
+    "diagonal": ("diagonal", False),
 }
 
 
-def make_corpus(documents, n_words, pairs, label, symmetric):
+def make_corpus(documents, n_words, pairs, label, symmetric, features=None):
     """Build a corpus from lists of word numbers and an (n_pairs, 2) array; returns it with pairs in sorted order.
 
-    Tokens of a document come out sorted by word, pairs sorted by (source, target).
+    Tokens of a document come out sorted by word, pairs sorted by (source, target), with their labels and features.
     """
     indptr, indices, data = [0], [], []
     for document in documents:
@@ -38,7 +37,7 @@ def make_corpus(documents, n_words, pairs, label, symmetric):
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     pairs, label = pairs[order], np.asarray(label, bool)[order]
     training = TrainingPairs(pairs[:, 0].copy(), pairs[:, 1].copy(), label, len(documents))
-    return Corpus.build(counts, training, symmetric)
+    return Corpus.build(counts, training, symmetric, None if features is None else np.asarray(features, float)[order])
 
 
 def random_pairs(rng, among, share, symmetric):
@@ -47,24 +46,29 @@ def random_pairs(rng, among, share, symmetric):
     return every[np.sort(rng.choice(len(every), max(1, round(share * len(every))), replace=False))]
 
 
-def random_weights(rng, n_topics, kind, scale):
-    """Draw (weights, intercept) of the right shape."""
-    weights = scale * rng.standard_normal((n_topics, n_topics))
-    if kind == "symmetric":
-        weights = (weights + weights.T) / 2
-    if kind in ("diagonal", "intercept"):
-        weights = np.diag(np.diag(weights))
-    return weights, float(scale * rng.standard_normal()) if kind == "intercept" else 0.0
+def random_features(rng, n_pairs, which):
+    """Draw features of pairs: "none", an "intercept", or "all" there may be.
+
+    All: an intercept (beside full weights the sum of all their columns, but for documents without words), two columns
+    of real numbers, one of them skewed and not centred, and a column of zeros.
+    """
+    ones = np.ones((n_pairs, 1))
+    if which == "none":
+        return ones[:, :0]
+    if which == "intercept":
+        return ones
+    assert which == "all"
+    return np.hstack([ones, rng.standard_normal((n_pairs, 1)), rng.gamma(0.5, 2.0, (n_pairs, 1)), 0 * ones])
 
 
 def make_sampler(corpus, kind, seed, n_topics, **settings):
     """Return a sampler at its initial state."""
-    weights, intercept, symmetric = KINDS[kind]
+    weights, symmetric = KINDS[kind]
     # Diagonal weights serve directed and undirected pairs alike; full weights are symmetric or they are not.
     assert symmetric == corpus.symmetric or weights == "diagonal"
     return Sampler(
         corpus,
-        Settings(n_topics=n_topics, weights=weights, intercept=intercept, **settings),
+        Settings(n_topics=n_topics, weights=weights, **settings),
         initial_state(corpus, n_topics, np.random.SeedSequence(seed)),
     )
 
@@ -76,6 +80,23 @@ def set_topics(sampler, topics):
     state.doc_topic, state.word_topic, state.topic_total = count_topics(
         sampler.corpus, state.assignments, sampler.settings.n_topics
     )
+
+
+def set_weights(sampler, rng, kind, scale):
+    """Put the chain at random weights of topics and of features."""
+    K = sampler.settings.n_topics
+    weights = scale * rng.standard_normal((K, K))
+    if kind == "symmetric":
+        weights = (weights + weights.T) / 2
+    if kind == "diagonal":
+        weights = np.diag(np.diag(weights))
+    sampler.state.weights = weights
+    sampler.state.feature_weights = 0.5 * scale * rng.standard_normal(sampler.corpus.n_features)
+
+
+def offset(sampler):
+    """Return what the features of every pair add to its score, at the sampler's state."""
+    return reference.offset(sampler.corpus.features, sampler.state.feature_weights)
 
 
 def trace_of_sweep(sampler, linear, quadratic):

@@ -131,7 +131,12 @@ def texts_network():
     texts = [" ".join(rng.choice(words, 12)) + f" secret{i:02d}x" for i in range(30)]
     links = [(f"d{i}", f"d{(i + step) % 30}") for i in range(30) for step in (1, 7)]
     return DocumentNetwork.from_texts(
-        texts, links, ids=[f"d{i}" for i in range(30)], titles=[f"title {i}" for i in range(30)], labels=range(30)
+        texts,
+        links,
+        ids=[f"d{i}" for i in range(30)],
+        titles=[f"title {i}" for i in range(30)],
+        labels=range(30),
+        columns={"shelf": [f"shelf {i}" for i in range(30)]},
     )
 
 
@@ -144,11 +149,12 @@ def test_nothing_of_a_test_document_is_seen_in_training(calls):
         assert np.array_equal(seen.counts.toarray(), network.counts.toarray()[train])
         for name in ("ids", "titles", "labels", "texts"):
             assert getattr(seen, name).tolist() == getattr(network, name)[train].tolist()
+        assert seen.columns["shelf"].tolist() == network.columns["shelf"][train].tolist()
         ends = {(seen.ids[i], seen.ids[j]) for i, j in seen.links}
         assert ends == {(network.ids[i], network.ids[j]) for i, j in network.links if i in train and j in train}
         assert seen.vectorizer is None
         everything = repr([value.tolist() if hasattr(value, "tolist") else value for value in vars(seen).values()])
-        hidden = {f"'d{i}'" for i in test} | {f"'title {i}'" for i in test}
+        hidden = {f"'{what}{i}'" for what in ("d", "title ", "shelf ") for i in test}
         assert not [name for name in hidden if name in everything]
 
 
@@ -178,6 +184,37 @@ def test_models_are_asked_about_counts(calls):
     for (_, test), (given, direction) in zip(document_folds(30, 3), asked, strict=True):
         assert np.array_equal(given.toarray(), network.counts.toarray()[test])
         assert direction == "in"
+
+
+class Reader(Overlap):
+    """Takes a network of new documents, as models do whose features ask for ids and columns."""
+
+    _reads_networks = True
+
+    def predict_links(self, documents, candidates=None, direction="both"):
+        scores = super().predict_links(documents.counts, candidates, direction)
+        self.calls[-1] = ("links", documents, direction)
+        return scores
+
+
+@pytest.mark.parametrize("cells", [20_000_000, 60])
+def test_models_that_read_networks_are_given_all_but_links(monkeypatch, calls, cells):
+    """In one block, and in blocks of three documents; to what they predict it makes no difference."""
+    monkeypatch.setattr(folds_module, "BLOCK_CELLS", cells)
+    network = texts_network()
+    result = evaluate(network, {"reader": Reader(), "spy": Overlap()}, folds=3, direction="out")
+    asked = [(given, direction) for kind, given, direction in calls if kind == "links"]
+    of_reader = [(given, direction) for given, direction in asked if isinstance(given, DocumentNetwork)]
+    assert 2 * len(of_reader) == len(asked)
+    assert max(given.n_documents for given, _ in of_reader) == min(10, cells // 20)
+    assert {(given.n_links, direction) for given, direction in of_reader} == {(0, "out")}
+    test = np.concatenate([test for _, test in document_folds(30, 3)])
+    assert np.concatenate([given.ids for given, _ in of_reader]).tolist() == network.ids[test].tolist()
+    assert (np.concatenate([given.columns["shelf"] for given, _ in of_reader]) == network.columns["shelf"][test]).all()
+    counts = np.concatenate([given.counts.toarray() for given, _ in of_reader])
+    assert np.array_equal(counts, network.counts.toarray()[test])
+    of_both = scores_of(result).drop(columns="model")
+    assert of_both[:3].equals(of_both[3:].reset_index(drop=True))
 
 
 def test_seeds_and_progress_bars(calls):
@@ -368,6 +405,7 @@ def test_summary_and_csv(tmp_path):
 def test_processes_change_nothing():
     models = {
         "gibbs": RelationalTopicModel.from_paper("Gibbs-gRTM", 3, n_iter=5, negatives=2),
+        "default": RelationalTopicModel(3, n_iter=5, n_samples=2, thin=1, negatives=2),
         "wordy": Wordy(),
     }
     alone = evaluate(planted(), models, folds=3)
@@ -566,6 +604,9 @@ def test_other_arguments_are_checked():
 def test_make_model():
     assert make_model("Approx-gMMRTM", n_topics=3).get_params()["sampler"] == "cached"
     assert make_model("Gibbs-RTM", alpha=2.0).alpha == 2.0
+    assert make_model("Gibbs-RTM").pair_features is None
+    ours = make_model("linktopics", n_topics=3, alpha=2.0)
+    assert ours.get_params() == RelationalTopicModel(3, alpha=2.0).get_params()
     assert make_model("Var-RTM", n_topics=3).n_topics == 3
     assert make_model("lda-logistic", n_topics=3).n_topics == 3
     assert type(make_model("tfidf", n_topics=3)).__name__ == "TfidfCosine"
@@ -576,13 +617,16 @@ def test_make_model():
 
 
 def test_better_than_chance():
-    result = evaluate(
-        planted(), {"gibbs": make_model("Gibbs-gRTM", 3, n_iter=60, negatives=3), "tfidf": make_model("tfidf")}, folds=3
-    )
-    means = result.summary()
+    models = {
+        "linktopics": make_model("linktopics", 3, n_iter=60, negatives=3, thin=2),
+        "gibbs": make_model("Gibbs-gRTM", 3, n_iter=60, negatives=3),
+        "tfidf": make_model("tfidf"),
+    }
+    means = evaluate(planted(), models, folds=3).summary()
     assert (means["auc"] > 0.75).all()
     assert (means["link_rank"] < 20).all()  # of 60; 30.5 by chance
     assert means.loc["gibbs", "word_rank"] < 8  # of 24; 12.5 by chance
+    assert means.loc["linktopics", "word_rank"] < 8
 
 
 # --- results in a file ---

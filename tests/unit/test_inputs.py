@@ -25,7 +25,7 @@ LINKS = [(f"{kind}{n}", f"{kind}{(n + 1) % 6}") for kind in ("cat", "star") for 
 
 
 def small_model(**parameters):
-    return RelationalTopicModel(2, alpha=1.0, negatives=3, n_iter=60, random_state=0, **parameters)
+    return RelationalTopicModel(2, alpha=1.0, negatives=3, n_iter=60, thin=2, random_state=0, **parameters)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_documents_without_words_have_the_topics_of_the_prior():
     texts = {**TEXTS, "empty": ""}
     with pytest.warns(NetworkWarning, match="without words"):
         network = DocumentNetwork.from_texts(texts, LINKS)
-    model = small_model(n_samples=1).fit(network)
+    model = small_model(n_samples=1, n_chains=1, pair_features=None).fit(network)
     sample, at = model.samples_[0], network.index_of("empty")
     np.testing.assert_allclose(sample.doc_topic[at], 0.5)
     scores = np.array([[1.0, 0.0], [0.0, 1.0]]) @ sample.weights @ [0.5, 0.5]  # of documents of one topic alone
@@ -310,7 +310,7 @@ def test_frames_with_other_columns(model):
 
 
 def test_one_sample_has_no_interval():
-    model = small_model(n_samples=1).fit(DocumentNetwork.from_texts(TEXTS, LINKS))
+    model = small_model(n_samples=1, n_chains=1).fit(DocumentNetwork.from_texts(TEXTS, LINKS))
     suggestions = model.suggest_links("cats purr", top=3)
     assert suggestions[["lower", "upper"]].isna().all(axis=None)
     assert suggestions["probability"].notna().all()

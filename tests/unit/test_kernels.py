@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 from numba import njit
 from scipy import stats
+from scipy.sparse import csr_array, random_array
 from scipy.special import gammaln
 
 from linktopics.kernels import lanes
 from linktopics.kernels.lanes import LANES, padded
 from linktopics.kernels.likelihood import log_rising
+from linktopics.kernels.rows import row_dots
 from linktopics.kernels.sweep import _choose, _exp, _uniform, infer, pair_scores, project, rng_streams
 from linktopics.kernels.weights import (
     FLUSH,
@@ -119,13 +121,21 @@ def test_interaction_sum(world):
 
 
 @TOPICS
-def test_precision_product(world):
+@pytest.mark.parametrize("with_offsets", [False, True])
+def test_precision_product(world, with_offsets):
+    """Pairs of empty documents have no score, but they may have an offset."""
     K, result = world.K, np.full((world.K, world.K), np.nan)
     V = world.rng.normal(size=(K, K))
     rows = (world.inverse, world.doc_topic, world.out_start, world.target)
-    precision_product(world.topics, *world.shares, *rows, world.quadratic, pad(V, len(world.topics)), result)
-    pulls = world.quadratic * np.einsum("ek,kl,el->e", world.left, V, world.right)
+    offsets = world.rng.normal(size=len(world.source)) if with_offsets else np.zeros(len(world.source))
+    pull = offsets.copy() if with_offsets else np.empty(0)
+    precision_product(world.topics, *world.shares, *rows, world.quadratic, pad(V, len(world.topics)), result, pull)
+    pulls = world.quadratic * (np.einsum("ek,kl,el->e", world.left, V, world.right) + offsets)
     np.testing.assert_allclose(result, world.left.T @ (pulls[:, None] * world.right), rtol=1e-4, atol=1e-4)
+    assert (world.left.sum(axis=1) == 0).any()
+    assert (world.right.sum(axis=1) == 0).any()
+    if with_offsets:
+        np.testing.assert_allclose(pull, pulls, **FLOAT32)
 
 
 @TOPICS
@@ -149,15 +159,46 @@ def test_marginals(world):
 
 
 @TOPICS
-@pytest.mark.parametrize("intercept", [0, 1])
-def test_diagonal_sums(world, intercept):
-    F = world.left * world.right
-    F = np.hstack([F, np.ones((len(F), intercept))])
+@pytest.mark.parametrize("n_features", [0, 1, 3])
+def test_diagonal_sums(world, n_features):
+    features = world.rng.normal(size=(len(world.source), n_features))
+    features[:, :1] = 1.0  # an intercept
+    F = np.hstack([world.left * world.right, features])
     precision, pull = np.full((F.shape[1],) * 2, np.nan), np.full(F.shape[1], np.nan)
     ends = (world.source, world.target)
-    diagonal_sums(*world.shares, *ends, world.quadratic, world.linear, intercept, precision, pull)
+    diagonal_sums(*world.shares, *ends, world.quadratic, world.linear, features, precision, pull)
     np.testing.assert_allclose(precision, F.T @ (world.quadratic[:, None] * F), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(pull, F.T @ world.linear, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("grouped", ["columns", "columns, last to first", "at random"])
+def test_row_dots(grouped):
+    """Rows may be empty; pairs may come twice, and in any order of groups."""
+    rng = np.random.default_rng(1)
+    left, right = (random_array((n, 15), density=0.25, format="csr", rng=rng) for n in (20, 12))
+    for matrix in (left, right):
+        matrix.data[matrix.indptr[3] : matrix.indptr[4]] = 0.0
+        matrix.eliminate_zeros()
+    rows, columns = rng.integers(20, size=300), rng.integers(12, size=300)
+    order = {
+        "columns": np.argsort(columns, kind="stable"),
+        "columns, last to first": np.argsort(columns, kind="stable")[::-1].copy(),
+        "at random": rng.permutation(300),  # slow, yet the same
+    }[grouped]
+    result = np.full(300, np.nan)
+    row_dots(
+        *(left.indptr, left.indices, left.data), *(right.indptr, right.indices, right.data),
+        15, order, rows, columns, result,
+    )  # fmt: skip
+    expected = (left.toarray()[rows] * right.toarray()[columns]).sum(axis=1)
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-15)
+
+
+def test_row_dots_of_no_pairs():
+    matrix = csr_array(np.eye(3))
+    none = np.empty(0, np.int64)
+    parts = (matrix.indptr, matrix.indices, matrix.data)
+    row_dots(*parts, *parts, 3, none, none, none, np.empty(0))
 
 
 def test_log_rising():

@@ -6,6 +6,8 @@ leaves out the shift past the links, one that draws with replacement, one that n
 
 import time
 import tracemalloc
+import warnings
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -210,3 +212,32 @@ def test_a_large_network(directed):
     assert (np.diff(key) > 0).all()
     assert (found.source != found.target).all()
     np.testing.assert_array_equal(key[found.label], links[:, 0] * n + links[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("n_documents", "n_links", "expected"),
+    [
+        (1000, 1000, 9980),  # 1 % of 998,000 is ten per link
+        (100, 200, 1000),  # 1 % would be 97: at least five per link
+        (2000, 300, 6000),  # 1 % would be 39,977: at most twenty per link
+        (3000, 60_000, 300_000),  # 1 % would be 89,370, so five per link
+        (5, 8, 12),  # five per link would be 40, and there are 12
+        (4, 12, 0),  # every pair is a link
+    ],
+)
+def test_auto_is_a_fraction_within_bounds_per_link(n_documents, n_links, expected):
+    every = ((i, j) for i in range(n_documents) for j in range(n_documents) if i != j)
+    links = np.array(list(islice(every, n_links)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pairs = sample_pairs(links, n_documents, True, "auto", np.random.default_rng(0))
+    assert int(pairs.label.sum()) == n_links
+    assert len(pairs) - n_links == expected
+
+
+def test_auto_draws_a_million_at_most_unless_five_per_link_are_more(monkeypatch):
+    monkeypatch.setattr("linktopics.pairs.MAX_NEGATIVES", 300)
+    links = np.array(every_pair(200, True))  # of whose 39,800 1 % are 398
+    for n_links, expected in ((19, 300), (50, 300), (70, 350), (15, 300)):
+        found = sample_pairs(links[:n_links], 200, True, "auto", np.random.default_rng(0))
+        assert len(found) - n_links == expected, n_links

@@ -23,10 +23,11 @@ from linktopics.sampler import Corpus, Sampler, Settings, State, initial_state, 
 
 LOSSES = pytest.mark.parametrize("loss", ["logistic", "hinge"])
 KINDS = pytest.mark.parametrize("kind", reference.KINDS)
+FEATURES = pytest.mark.parametrize("n_features", [0, 1, 3])  # none, an intercept, numbers beside it
 SIZES = pytest.mark.parametrize("n_topics", [3, 9])  # weights by Cholesky and by conjugate gradients
 
 
-def make_corpus(symmetric=False, n_documents=20, n_words=11, seed=0):
+def make_corpus(symmetric=False, n_features=0, n_documents=20, n_words=11, seed=0):
     """Draw a network with an empty document (4) and one without pairs (7)."""
     rng = np.random.default_rng(seed)
     counts = rng.poisson(0.7, (n_documents, n_words))
@@ -36,13 +37,15 @@ def make_corpus(symmetric=False, n_documents=20, n_words=11, seed=0):
     chosen = among[np.sort(rng.choice(len(among), 60, replace=False))].astype(np.int32)
     label = rng.random(60) < 0.4
     pairs = TrainingPairs(chosen[:, 0].copy(), chosen[:, 1].copy(), label, n_documents)
-    return Corpus.build(csr_array(counts), pairs, symmetric)
+    features = rng.normal(size=(60, n_features))
+    features[:, :1] = 1.0  # an intercept
+    return Corpus.build(csr_array(counts), pairs, symmetric, features)
 
 
-def make_sampler(kind="full", n_topics=3, seed=1, **settings):
-    corpus = make_corpus(symmetric=kind == "symmetric")
+def make_sampler(kind="full", n_topics=3, n_features=0, seed=1, **settings):
+    corpus = make_corpus(kind == "symmetric", n_features)
     weights = "full" if kind in ("full", "symmetric") else "diagonal"
-    chosen = Settings(n_topics=n_topics, weights=weights, intercept=kind == "intercept", **settings)
+    chosen = Settings(n_topics=n_topics, weights=weights, **settings)
     return Sampler(corpus, chosen, initial_state(corpus, n_topics, np.random.SeedSequence(seed)))
 
 
@@ -80,7 +83,10 @@ def test_corpus_lists_tokens_and_pairs(symmetric):
     links = np.array([(i, j) for i in range(15) for j in range(i) if rng.random() < 0.2])
     links = np.sort(links, axis=1) if symmetric else links
     pairs = sample_pairs(links, 15, not symmetric, 2, rng)
-    corpus = Corpus.build(csr_array(counts), pairs, symmetric)
+    features = rng.normal(size=(len(pairs), 2))
+    corpus = Corpus.build(csr_array(counts), pairs, symmetric, features)
+    np.testing.assert_array_equal(corpus.features, features)
+    assert corpus.n_features == 2
     assert (corpus.n_documents, corpus.n_words, corpus.n_tokens) == (15, 6, counts.sum())
     assert corpus.n_pairs == len(pairs) == 3 * len(links)
     assert corpus.symmetric is symmetric
@@ -95,11 +101,25 @@ def test_corpus_lists_tokens_and_pairs(symmetric):
     assert linked == set(map(tuple, links.tolist()))
 
 
+def test_features_of_a_corpus():
+    """Whatever their layout and type, they become doubles; by default there are none."""
+    counts = csr_array(np.ones((3, 2), int))
+    ends = np.array([0, 1], np.int32), np.array([2, 2], np.int32)
+    pairs = TrainingPairs(*ends, np.array([True, False]), 3)
+    corpus = Corpus.build(counts, pairs, False)
+    assert corpus.features.shape == (2, 0)
+    assert corpus.n_features == 0
+    for layout in ("C", "F"):
+        corpus = Corpus.build(counts, pairs, False, np.array([[1, 2, 3], [4, 5, 6]], np.float32, order=layout))
+        assert corpus.features.tolist() == [[1, 2, 3], [4, 5, 6]]
+        assert corpus.features.dtype == np.float64
+
+
 # --- the state --------------------------------------------------------------------------------------------------------
 
 
 def test_initial_state():
-    corpus = make_corpus()
+    corpus = make_corpus(n_features=2)
     states = [initial_state(corpus, 9, np.random.SeedSequence(seed)) for seed in (0, 0, 1)]
     assert_same_state(states[0], states[1])
     assert not np.array_equal(states[0].assignments, states[2].assignments)
@@ -108,6 +128,7 @@ def test_initial_state():
     assert states[0].doc_topic.shape == (20, 16)
     assert states[0].word_topic.shape == (11, 16)
     assert not states[0].weights.any()
+    assert states[0].feature_weights.tolist() == [0, 0]
     assert (states[0].augmented == 1).all()
     assert states[0].iteration == 0
 
@@ -127,8 +148,9 @@ def test_the_sampler_is_a_generator_of_states():
 @LOSSES
 @KINDS
 @SIZES
-def test_a_copy_of_the_state_continues_bit_for_bit(loss, kind, n_topics):
-    sampler = run(make_sampler(kind, n_topics, loss=loss), 4)
+@FEATURES
+def test_a_copy_of_the_state_continues_bit_for_bit(loss, kind, n_topics, n_features):
+    sampler = run(make_sampler(kind, n_topics, n_features, loss=loss), 4)
     state = copy.deepcopy(sampler.state)
     other = Sampler(sampler.corpus, sampler.settings, state)
     assert_same_state(run(sampler, 4).state, run(other, 4).state)
@@ -136,9 +158,10 @@ def test_a_copy_of_the_state_continues_bit_for_bit(loss, kind, n_topics):
 
 
 @LOSSES
-@pytest.mark.parametrize(("kind", "n_topics"), [("full", 3), ("symmetric", 9), ("diagonal", 3), ("intercept", 9)])
-def test_a_state_saved_as_plain_arrays_continues_bit_for_bit(loss, kind, n_topics):
-    sampler = run(make_sampler(kind, n_topics, loss=loss), 3)
+@FEATURES
+@pytest.mark.parametrize(("kind", "n_topics"), [("full", 3), ("full", 9), ("symmetric", 9), ("diagonal", 3)])
+def test_a_state_saved_as_plain_arrays_continues_bit_for_bit(loss, kind, n_topics, n_features):
+    sampler = run(make_sampler(kind, n_topics, n_features, loss=loss), 3)
     file = io.BytesIO()
     arrays = {field.name: getattr(sampler.state, field.name) for field in fields(State) if field.name != "rng"}
     np.savez(file, **arrays)
@@ -157,8 +180,9 @@ def test_a_state_saved_as_plain_arrays_continues_bit_for_bit(loss, kind, n_topic
 @LOSSES
 @KINDS
 @SIZES
-def test_counts_equal_a_recount(loss, kind, n_topics):
-    sampler = run(make_sampler(kind, n_topics, loss=loss), 30)
+@FEATURES
+def test_counts_equal_a_recount(loss, kind, n_topics, n_features):
+    sampler = run(make_sampler(kind, n_topics, n_features, loss=loss), 30)
     corpus, state, topics = sampler.corpus, sampler.state, sampler.state.assignments
     width = state.doc_topic.shape[1]
     assert 0 <= topics.min() <= topics.max() < n_topics
@@ -174,19 +198,23 @@ def test_counts_equal_a_recount(loss, kind, n_topics):
 @LOSSES
 @KINDS
 @SIZES
-def test_scores_and_log_joint(loss, kind, n_topics):
+@FEATURES
+def test_scores_and_log_joint(loss, kind, n_topics, n_features):
     settings = {"alpha": 2.0, "beta": 0.3, "weight_variance": 0.6, "link_cost": 3.0, "nonlink_cost": 0.5, "margin": 0.7}
-    sampler = run(make_sampler(kind, n_topics, loss=loss, **settings), 5)
+    sampler = run(make_sampler(kind, n_topics, n_features, loss=loss, **settings), 5)
     corpus, state = sampler.corpus, sampler.state
     counts = state.doc_topic[:, :n_topics].astype(float)
-    omega = reference.scores(counts, corpus.source, corpus.target, state.weights, state.intercept)
+    offset = reference.offset(corpus.features, state.feature_weights)
+    assert n_features == 0 or np.abs(offset).max() > 0.1
+    np.testing.assert_allclose(sampler.offsets(), offset, rtol=1e-12, atol=1e-14)
+    omega = reference.scores(counts, corpus.source, corpus.target, state.weights, offset)
     assert np.abs(omega).max() > 0.1
     np.testing.assert_allclose(sampler.scores(), omega, rtol=1e-4, atol=1e-5)
     cost = reference.costs(corpus.label, 3.0, 0.5)
     expected = reference.log_words_and_topics(
         reference.token_documents(corpus), corpus.words, state.assignments, 20, 11, n_topics, 2.0, 0.3
     )
-    expected += reference.log_weight_prior(state.weights, state.intercept, kind, 0.6)
+    expected += reference.log_weight_prior(state.weights, state.feature_weights, kind, 0.6)
     if loss == "logistic":
         expected += reference.log_logistic(omega, corpus.label, cost).sum()
     else:
@@ -196,18 +224,19 @@ def test_scores_and_log_joint(loss, kind, n_topics):
 
 @LOSSES
 @KINDS
-def test_without_pairs(loss, kind):
+@pytest.mark.parametrize("n_features", [0, 2])
+def test_without_pairs(loss, kind, n_features):
     sampler = make_sampler(kind, loss=loss)
     nothing = TrainingPairs(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, bool), 20)
     lengths = np.diff(sampler.corpus.start)
     words = np.split(sampler.corpus.words, sampler.corpus.start[1:-1])
     counts = np.array([np.bincount(document, minlength=11) for document in words])
     assert counts.sum() == lengths.sum()
-    corpus = Corpus.build(csr_array(counts), nothing, sampler.corpus.symmetric)
+    corpus = Corpus.build(csr_array(counts), nothing, sampler.corpus.symmetric, np.empty((0, n_features)))
     alone = Sampler(corpus, sampler.settings, initial_state(corpus, 3, np.random.SeedSequence(1)))
     state = run(alone, 5).state
     assert not state.weights.any()
-    assert state.intercept == 0
+    assert state.feature_weights.tolist() == [0] * n_features
     documents = reference.token_documents(corpus)
     expected = reference.log_words_and_topics(documents, corpus.words, state.assignments, 20, 11, 3, 5.0, 0.01)
     assert state.log_joint == pytest.approx(expected, rel=1e-9)

@@ -135,6 +135,30 @@ def test_inside_evaluate_it_sees_training_documents_only(calls):
     assert ranks["search"] == ranks["plain"]
 
 
+class Reader(Noisy):
+    """Takes a network of new documents, as models do whose features ask for ids and columns."""
+
+    _reads_networks = True
+
+    def predict_links(self, documents, candidates=None, direction="both"):
+        assert documents.n_links == 0
+        self.calls.append(documents)
+        return super().predict_links(documents.counts, candidates, direction)
+
+
+def test_what_a_model_reads_is_not_changed_by_a_search(calls):
+    data = network()
+    result = evaluate(data, {"search": LinkSearchCV(Reader(), {"noise": [0.0, 50.0]}, folds=2)}, folds=3)
+    asked = [given for given in calls if isinstance(given, DocumentNetwork)]
+    tests = [test for _, test in document_folds(60, 3)]
+    for fold, test in enumerate(tests):  # of each of two settings two inner folds, then the test documents
+        inner, last = asked[5 * fold : 5 * fold + 4], asked[5 * fold + 4]
+        assert not set(np.concatenate([given.ids for given in inner])) & set(test)
+        assert np.array_equal(last.ids, test)
+    assert len(asked) == 15
+    assert result.summary().loc["search", "link_rank"] < 20  # of 40
+
+
 def test_inside_evaluate_in_processes():
     models = {"search": LinkSearchCV(Wordy(), {"noise": [0.0, 50.0]}, folds=2)}
     alone = evaluate(network(), models, folds=2).folds

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from linktopics import DocumentNetwork, RelationalTopicModel
-from linktopics.study import EXPERIMENTS, plots, reproduce
+from linktopics.study import EXPERIMENTS, features, plots, reproduce
 from linktopics.study.comparison import OURS, VARIANTS, make_models
 from linktopics.study.discovery import fit_topics, main_class
 from linktopics.study.registry import QUICK_TOPICS
@@ -235,6 +235,8 @@ def test_models_compared(tmp_path):
     ours = models["Gibbs-gRTM, 4 chains x 10 samples, K = 10"]
     assert (ours.n_chains, ours.n_samples, ours.n_iter) == (4, 10, 300)
     assert models["Gibbs-gRTM, 10 samples, K = 10"].n_chains == 1
+    for model in models.values():
+        assert getattr(model, "pair_features", None) is None
     assert set(VARIANTS) == {"cora", "webkb", "citeseer"}
 
 
@@ -242,6 +244,52 @@ def test_quick_models_have_few_sweeps(tmp_path):
     models, _ = make_models(a_run(tmp_path, quick=True), "citeseer")
     assert all(getattr(model, "n_iter", 20) <= 20 for model in models.values())
     assert models["Var-RTM (neg 1%), K = 5"].max_iter == 20
+
+
+def test_models_with_features_compared(tmp_path):
+    from linktopics.baselines import BASELINES
+    from linktopics.features import BUILT_IN
+
+    models, described = features.make_models(a_run(tmp_path, topics=(7,)), 7)
+    assert list(models) == list(described)
+    assert all(about["model"] == label for label, about in described.items())
+    groups = {g: [label for label in models if described[label]["group"] == g] for g in ("paper", "features")}
+    assert {label for label, about in described.items() if about["group"] == "baseline"} == set(BASELINES)
+    for label in groups["paper"]:
+        assert models[label].pair_features is None
+        assert models[label].weight_variance == 1.0
+        assert models[label].n_chains == (4 if "4 chains" in label else 1)
+        assert models[label].n_samples == (1 if "one sample" in label else 10)
+    assert {models[label].n_topics for name in groups for label in groups[name]} == {7}
+    usual = RelationalTopicModel(7).get_params()
+    assert models["default"].get_params() == usual
+    assert models["default, 1 chain"].get_params() == {**usual, "n_chains": 1}
+    assert models["no features, 1 chain"].get_params() == {**usual, "n_chains": 1, "pair_features": None}
+    assert models["all features, 1 chain"].get_params() == {**usual, "n_chains": 1, "pair_features": list(BUILT_IN)}
+    alone = {name: models[f"{name} alone, 1 chain"].pair_features for name in BUILT_IN if name != "intercept"}
+    assert alone == {name: [name] for name in alone}
+    quick, _ = features.make_models(a_run(tmp_path, topics=(7,), quick=True), 7)
+    assert all(getattr(model, "n_iter", 20) <= 20 for model in quick.values())
+
+
+def test_settings_that_defaults_were_chosen_from():
+    """Each value is one that the model takes, and no two values of a choice are the same."""
+    for values in features.CHANGES.values():
+        given = [{**features.START, **changed} for changed in values.values()]
+        for parameters in given:
+            RelationalTopicModel(5, **parameters)._validate_params()
+        assert all(one != two for number, one in enumerate(given) for two in given[:number])
+
+
+def test_table_of_models_with_features():
+    values = {"median_rank": 3.0, "auc": 0.9, "auc_std": 0.1, "mrr": 0.5, "hits_at_20": 0.25, "hits_at_20_std": 0.0}
+    values |= {"link_rank_std": 2.0, "word_rank": np.nan, "train_seconds": 1.25, "test_seconds": 0.5}
+    rows = [("a", "paper", 30.0), ("b", "features", 10.0), ("c", "baseline", 20.0)]
+    summary = pd.DataFrame([{"model": m, "group": g, "link_rank": rank, **values} for m, g, rank in rows])
+    lines = features.results_table(summary, "Cora").splitlines()
+    assert lines[0].startswith("Cora (+ ours, * baselines)")
+    assert [line.split("±")[0].split() for line in lines[2:]] == [["b", "+", "10"], ["c", "*", "20"], ["a", "30"]]
+    assert max(map(len, lines)) <= 100
 
 
 # The run and its folder
@@ -348,6 +396,24 @@ def test_comparison_figure(tmp_path):
     run.save_figure("figure.png", figure)
     assert run.files == [tmp_path / "figure.png"]
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_features_figure():
+    groups = {"paper: one sample": "paper", "default": "features", "tfidf": "baseline", "lsa": "baseline"}
+    groups["random"] = "baseline"
+    parts = []
+    for data in ("cora", "webkb"):
+        part = summary_of(list(groups), topics=(5,)).assign(data=data, group=list(groups.values()))
+        parts.append(part.assign(hits_at_20=part["auc"] - 1, hits_at_20_std=0.0))
+    parts[0]["link_rank"], parts[0]["auc"] = [9.0, 5.0, 7.0, 8.0, 30.0], [0.7, 0.9, 0.8, 0.75, 0.5]
+    figure = plots.compare_features(pd.concat(parts), {"cora": "Cora", "webkb": "WebKB"}, "title")
+    assert [axes.get_title() for axes in figure.axes] == ["Cora", "WebKB", "", "", "", ""]
+    first = figure.axes[0]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["paper: one sample", "default", "tfidf", "lsa"]
+    assert "lower is better" in first.get_xlabel()
+    best = [[set(line.get_xdata()) for line in axes.lines if line.get_linestyle() == ":"] for axes in figure.axes]
+    assert best[0] == [{7.0}]  # of the baselines
+    assert best[2] == [{0.8}]
 
 
 def test_models_are_told_apart():
