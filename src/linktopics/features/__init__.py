@@ -8,7 +8,6 @@ of a training pair leave out the links between the two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from linktopics.features.base import FeatureSet, FittedFeature, PairFeature, fit_features
@@ -52,14 +51,14 @@ def resolve_features(given: Any, intercept: bool = False) -> list[PairFeature]:
 
     Parameters
     ----------
-    given : "default", None, or iterable of str and PairFeature
+    given : "default", None, or list of str and PairFeature
         Names and features.
     intercept : bool, default=False
         Whether to add an intercept if there is none.
     """
     if isinstance(given, str) and given != "default":
         raise ValueError(f'pair_features is {given!r}; it must be "default", None or a list such as [{given!r}].')
-    if not (given is None or isinstance(given, str | Iterable)):
+    if not (given is None or isinstance(given, str | list | tuple)):
         raise ValueError(f'pair_features is {given!r}; it must be "default", None or a list of names and features.')
     names = DEFAULT if isinstance(given, str) else (given or ())
     features = [_feature(one) for one in names]

@@ -201,7 +201,7 @@ def learned(run: Run, network: DocumentNetwork, data: str, models: Mapping[str, 
     def piece(label: str, fold: int) -> pd.DataFrame:
         what = ("weights of features", fold, run.folds, run.seed)
         found = run.remembered(network, fixed[label], what, partial(fit, fixed[label], splits[fold][0]))
-        return pd.DataFrame({"data": data, "model": label, "fold": fold, **found})
+        return pd.DataFrame({"data": data, "model": label, "fold": fold + 1, **found})
 
     tasks = [(label, fold) for label in models for fold in range(run.folds)]
     return pd.concat(
