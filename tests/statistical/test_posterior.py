@@ -33,8 +33,8 @@ CASES = {
     "logistic diagonal": ("logistic", "diagonal", "auto", DIRECTED, []),
     "hinge diagonal": ("hinge", "diagonal", "auto", DIRECTED, []),
     "hinge intercept": ("hinge", "diagonal", "auto", DIRECTED, [[1.0] * 4]),
-    "logistic full, features": ("logistic", "full", "auto", [(0, 1), (2, 1), (3, 0)], [[0.5, -1.0, 0.8], [1.0] * 3]),
-    "hinge full, features": ("hinge", "full", "cg", [(0, 3), (1, 0), (2, 0)], [[0.6, -1.0, 0.5], [0.3, 0.2, -0.9]]),
+    "logistic full, features": ("logistic", "full", "auto", [(0, 1), (2, 1), (0, 3)], [[0.5, 0.8, -1.0], [1.0] * 3]),
+    "hinge full, features": ("hinge", "full", "cg", [(1, 0), (2, 0), (3, 0)], [[-1.0, 0.5, 0.6], [0.2, -0.9, 0.3]]),
     "hinge symmetric, features": ("hinge", "symmetric", "auto", UNDIRECTED, [[0.5, -0.3, 1.0], [-0.8, 0.4, 0.7]]),
     "logistic diagonal, features": (
         "logistic", "diagonal", "auto", [(0, 1), (1, 2), (2, 0), (2, 3), (3, 1)], [[0.5, -1.0, 0.8, -0.4, 1.2]]

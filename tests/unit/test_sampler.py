@@ -255,8 +255,9 @@ def process_kilobytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+@pytest.mark.parametrize("features", [None, "default"], ids=["no features", "features"])
 @pytest.mark.parametrize("weights", ["full", "diagonal"])
-def test_nothing_of_size_documents_squared(weights):
+def test_nothing_of_size_documents_squared(weights, features):
     """20,000 documents of some 20 tokens: 400 million pairs, 50 MB if each took a bit.
 
     The peak counts what NumPy allocates. What kernels allocate inside shows in the size of the process.
@@ -267,7 +268,8 @@ def test_nothing_of_size_documents_squared(weights):
     assert (np.diff(counts.indptr) > 0).all()
     links = np.unique(rng.integers(n, size=(40_000, 2)), axis=0)
     links = links[links[:, 0] != links[:, 1]]
-    model = RelationalTopicModel(3, weights=weights, negatives=2, n_iter=1, n_samples=1, thin=1, random_state=0)
+    short = {"n_iter": 1, "n_samples": 1, "thin": 1, "n_chains": 1, "random_state": 0}
+    model = RelationalTopicModel(3, weights=weights, negatives=2, pair_features=features, **short)
     model.fit(counts[:50], links=links[(links < 50).all(axis=1)])  # compiles
     before = process_kilobytes()
     tracemalloc.start()
@@ -276,7 +278,8 @@ def test_nothing_of_size_documents_squared(weights):
     tracemalloc.stop()
     grown = process_kilobytes() - before
     assert model.n_pairs_ == 3 * len(links)
-    numbers = model.network_.n_tokens + 8 * n + 8 * V + model.n_pairs_
+    # With features: vectors of documents and of the sums over their neighbours, of 4 times as many entries.
+    numbers = model.network_.n_tokens * (1 if features is None else 5) + 8 * n + 8 * V + model.n_pairs_
     assert peak < 80 * numbers
-    assert peak < n * n / 8
+    assert peak < n * n / (8 if features is None else 2)
     assert grown * 1024 < n * n

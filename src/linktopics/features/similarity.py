@@ -105,9 +105,10 @@ class _FittedSimilarity(FittedFeature):
         self.vectors, self.words = vectors, words
         self.links = Links.of(network)
         self.own = vectors(network.counts)
-        self.around = csr_array(self.links.neighbours @ self.own)
-        both = csr_array(self.own + self.around)
-        self.norm = np.sqrt(_squares(both))
+        if self.part != "own":
+            self.around = csr_array(self.links.neighbours @ self.own)
+        if self.part == "centroid":
+            self.norm = np.sqrt(_squares(csr_array(self.own + self.around)))
         self.n_neighbours = np.diff(self.links.neighbours.indptr)
 
     @cached_property
