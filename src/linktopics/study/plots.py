@@ -180,7 +180,7 @@ def compare_features(summary: pd.DataFrame, titles: Mapping[str, str], title: st
         )
         for row, (metric, label) in zip(panels, metrics.items(), strict=True):
             for axes, data in zip(row, networks, strict=True):
-                part = summary[summary["data"] == data].set_index("model").loc[names]
+                part = summary[summary["data"] == data].set_index("model").reindex(names)  # not all may have been run
                 best = part.loc[part["group"] == "baseline", metric]
                 axes.axvline(
                     best.min() if metric == "link_rank" else best.max(), color=GREY, linewidth=1, linestyle=":"
@@ -188,7 +188,9 @@ def compare_features(summary: pd.DataFrame, titles: Mapping[str, str], title: st
                 for place, (group, value, spread) in enumerate(
                     zip(part["group"], part[metric], part[f"{metric}_std"], strict=True)
                 ):
-                    axes.errorbar(value, place, xerr=spread, fmt="o", color=colours[group], capsize=2, elinewidth=0.9)
+                    axes.errorbar(
+                        value, place, xerr=spread, fmt="o", color=colours.get(group, GREY), capsize=2, elinewidth=0.9
+                    )
                 axes.set_yticks(range(len(names)), names if axes is row[0] else [""] * len(names), fontsize=8)
                 axes.invert_yaxis()
                 axes.set_xlabel(label)
