@@ -24,6 +24,7 @@ __all__ = [
     "Documents",
     "as_many",
     "check_direction",
+    "check_sizes",
     "check_top",
     "report_unseen",
     "resolve_candidates",
@@ -33,6 +34,24 @@ __all__ = [
     "resolve_network",
     "seed_sequence",
 ]
+
+
+MAX_TOKENS_OF_A_KIND = 2**24
+"""float32 counts whole numbers up to here."""
+
+
+def check_sizes(network: DocumentNetwork) -> None:
+    """Raise if a word or a document has more tokens than the sampler can count."""
+    words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
+    for counts, what, names in (
+        (network.counts.sum(0), "word", words),
+        (network.lengths, "document", network.ids),
+    ):
+        if counts.max() >= MAX_TOKENS_OF_A_KIND:
+            raise DataError(
+                f"{what} {names.tolist()[int(np.argmax(counts))]!r} has {int(counts.max()):,} tokens; at most "
+                f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Leave out very frequent words or split documents."
+            )
 
 
 def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | None) -> DocumentNetwork:

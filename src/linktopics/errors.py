@@ -1,6 +1,14 @@
 """The errors and warnings a user can meet, in one place so that the command line can catch them."""
 
-__all__ = ["DataError", "LinktopicsError", "NetworkWarning", "SamplingError", "UnseenWordsWarning"]
+__all__ = [
+    "DataError",
+    "LinktopicsError",
+    "MixingWarning",
+    "ModelError",
+    "NetworkWarning",
+    "SamplingError",
+    "UnseenWordsWarning",
+]
 
 
 class LinktopicsError(Exception):
@@ -9,6 +17,10 @@ class LinktopicsError(Exception):
 
 class DataError(LinktopicsError, ValueError):
     """The documents, counts or links handed in cannot be used as they are."""
+
+
+class ModelError(LinktopicsError):
+    """A model on disk cannot be read or written."""
 
 
 class SamplingError(LinktopicsError, ArithmeticError):
@@ -21,3 +33,7 @@ class NetworkWarning(UserWarning):
 
 class UnseenWordsWarning(NetworkWarning):
     """A new text has words that the network fitted does not know, which were left out."""
+
+
+class MixingWarning(UserWarning):
+    """Chains do not agree, or have not moved far enough, for what they say together to be relied on."""

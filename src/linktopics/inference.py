@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.sweep import infer
 from linktopics.posterior import PosteriorSample
-from linktopics.sampler import Settings, tokens
+from linktopics.sampler import tokens
 
 __all__ = ["infer_topics"]
 
@@ -27,15 +27,15 @@ TOLERANCE = 1e-4
 
 
 def infer_topics(
-    sample: PosteriorSample, settings: Settings, counts: csr_array, seed: int, n_jobs: int | None = None
+    sample: PosteriorSample, counts: csr_array, seed: int, n_jobs: int | None = None
 ) -> NDArray[np.float32]:
     """Return shares of topics among the tokens of new documents, given a sample's topics.
 
     A document without words has the shares of the prior.
     """
-    K, width = settings.n_topics, padded(settings.n_topics)
+    K, width = len(sample.alpha), padded(len(sample.alpha))
     alpha = np.zeros((1, width), np.float32)
-    alpha[0, :K] = settings.alpha / K
+    alpha[0, :K] = sample.alpha
     word_topic = np.asarray(sample.word_topic).view()
     word_topic.flags.writeable = False  # as a memory-mapped one is: one compiled kernel serves both
     start, words = tokens(counts)
@@ -52,5 +52,5 @@ def infer_topics(
 
     with ThreadPoolExecutor(len(bounds) - 1) as pool:
         list(pool.map(run, bounds[:-1], bounds[1:]))
-    shares[np.diff(start) == 0, :K] = 1.0 / K
+    shares[np.diff(start) == 0, :K] = sample.alpha / sample.alpha.sum()
     return shares[:, :K]

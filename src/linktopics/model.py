@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import resolve_counts, resolve_documents, resolve_links, resolve_network, seed_sequence
-from linktopics.errors import DataError
+from linktopics._inputs import check_sizes, resolve_network, seed_sequence
+from linktopics.answers import AnswersQuestions
+from linktopics.description import DescribesTopics
 from linktopics.features import fit_features, resolve_features
+from linktopics.going_on import GoesOn
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import AUTO, sample_pairs
-from linktopics.posterior import Chain, run_chains
-from linktopics.prediction import Predictor
+from linktopics.posterior import Plan, quantities, start_chains
+from linktopics.run import Run
 from linktopics.sampler import Corpus, Settings
-from linktopics.words import PredictsWords
+from linktopics.seeds import resolve_seed_words
 
 __all__ = ["RelationalTopicModel"]
-
-MAX_TOKENS_OF_A_KIND = 2**24
-"""float32 counts whole numbers up to here."""
 
 PRIOR_RANGE = (1e-9, 1e9)
 """Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
@@ -46,7 +43,9 @@ PAPER_SETTING: dict[str, Any] = {"pair_features": None, "weight_variance": 1.0, 
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
 
 
-class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RelationalTopicModel(
+    GoesOn, DescribesTopics, AnswersQuestions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Topics of documents that also explain which documents link to which.
 
     Words follow latent Dirichlet allocation. A pair of documents has the score ``zbar_i @ U @ zbar_j``, where zbar_i
@@ -69,6 +68,15 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         Prior tokens per document, spread evenly over the topics.
     beta : float, default=0.01
         Prior tokens per word and topic.
+    learn_alpha : {"symmetric", "per-topic"} or None, default=None
+        Learn alpha during burn-in, beginning with `alpha`: one number, or one for each topic.
+    learn_beta : bool, default=False
+        Learn beta during burn-in, beginning with `beta`.
+    seed_words : mapping from int to list of str, or list of lists of str, default=None
+        Words that are expected in a topic, by the topic's number: ``{0: ["cell", "protein"], 3: ["star"]}``. They have
+        more prior tokens there, and start there; the documents may still teach otherwise.
+    seed_weight : int, default=None
+        Prior tokens of each seed word. None is a hundredth of the tokens of an average topic, at least 10.
     weight_variance : float, default=10.0
         Prior variance of each weight, of topics and of features.
     link_cost : float, default=None
@@ -131,9 +139,18 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         Their posterior standard deviation; zero if only one sample was kept.
     intercept_ : float
         Posterior mean of the intercept, or zero.
-    log_joint_ : ndarray of shape (n_iter + n_samples * thin,)
+    alpha_ : ndarray of shape (n_topics,)
+        Prior tokens of topics in a document, of the best chain; learned if `learn_alpha`.
+    beta_ : float
+        Prior tokens of a word in a topic, of the best chain; learned if `learn_beta`.
+    trace_ : dict of str to ndarray of shape (n_chains, n_sweeps)
+        What does not depend on how topics are numbered, after every sweep: "log joint", "topic entropy", "weight norm",
+        ...
+    n_burn_in_ : int
+        Sweeps of the trace that come before the first sample.
+    log_joint_ : ndarray of shape (n_sweeps,)
         Log joint density after every sweep, of the best chain.
-    log_joints_ : ndarray of shape (n_chains, n_iter + n_samples * thin)
+    log_joints_ : ndarray of shape (n_chains, n_sweeps)
         The same for every chain.
     best_chain_ : int
         The chain whose kept samples have the highest mean log joint.
@@ -174,6 +191,10 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         "sampler": [StrOptions({"exact", "cached"})],
         "alpha": [Interval(Real, *PRIOR_RANGE, closed="both")],
         "beta": [Interval(Real, *PRIOR_RANGE, closed="both")],
+        "learn_alpha": [StrOptions({"symmetric", "per-topic"}), None],
+        "learn_beta": ["boolean"],
+        "seed_words": "no_validation",  # `resolve_seed_words` has better words for it
+        "seed_weight": [Interval(Integral, 1, 2**20, closed="both"), None],
         "weight_variance": [Interval(Real, 0, None, closed="neither")],
         "link_cost": [Interval(Real, 0, None, closed="neither"), None],
         "nonlink_cost": [Interval(Real, 0, None, closed="neither")],
@@ -200,6 +221,10 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         sampler: str = "exact",
         alpha: float = 5.0,
         beta: float = 0.01,
+        learn_alpha: str | None = None,
+        learn_beta: bool = False,
+        seed_words: Any = None,
+        seed_weight: int | None = None,
         weight_variance: float = 10.0,
         link_cost: float | None = None,
         nonlink_cost: float = 1.0,
@@ -222,6 +247,10 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         self.sampler = sampler
         self.alpha = alpha
         self.beta = beta
+        self.learn_alpha = learn_alpha
+        self.learn_beta = learn_beta
+        self.seed_words = seed_words
+        self.seed_weight = seed_weight
         self.weight_variance = weight_variance
         self.link_cost = link_cost
         self.nonlink_cost = nonlink_cost
@@ -265,7 +294,15 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
             defaults["thin"] = 1
         return cls(n_topics, **{**defaults, **parameters})
 
-    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> RelationalTopicModel:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        links: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 50,
+    ) -> RelationalTopicModel:
         """Fit the model.
 
         Parameters
@@ -276,6 +313,11 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
             Ignored.
         links : array-like of shape (n_links, 2) or square sparse matrix, default=None
             Links between the rows of a count matrix, from source to target.
+        checkpoint : path, default=None
+            A folder in which to keep the run while it is on its way, and the model when it is done. After an interrupt
+            or a crash ``RelationalTopicModel.load(checkpoint, unfinished=True).resume()`` goes on, to the same result.
+        checkpoint_every : int, default=50
+            Sweeps of a chain between two checkpoints.
 
         Returns
         -------
@@ -294,27 +336,35 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
         self._validate_params()
         if self.intercept and self.weights == "full":
             raise ValueError("intercept=True goes with weights='diagonal'; full weights contain an intercept already.")
-        given = resolve_features(self.pair_features, self.intercept)
         network = resolve_network(self, X, links, self.directed)
-        self._check_sizes(network)
-        for_pairs, for_inference, *for_chains, for_features = seed_sequence(self.random_state).spawn(3 + self.n_chains)
+        seed = seed_sequence(self.random_state)
+        run = self._prepare(network, seed)
+        return self._carry_out(run, checkpoint, checkpoint_every)
+
+    def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
+        """Return a run that has all it needs and has not begun."""
+        given = resolve_features(self.pair_features, self.intercept)
+        check_sizes(network)
+        seeds = resolve_seed_words(self.seed_words, self.seed_weight, self.n_topics, network)
+        for_pairs, for_inference, *for_chains, for_features = seed.spawn(3 + self.n_chains)
         pairs = sample_pairs(
             network.links, network.n_documents, network.directed, self.negatives, np.random.default_rng(for_pairs)
         )
         settings = self._settings()
         features, numbers = fit_features(given, network, pairs, settings, for_features, self.verbose)
-        corpus = Corpus.build(network.counts, pairs, not network.directed, numbers)
-        chains = run_chains(
-            corpus, settings, for_chains, self.n_iter, self.n_samples, self.thin, self.n_jobs, self.verbose
+        corpus = Corpus.build(network.counts, pairs, not network.directed, numbers, seeds)
+        return Run(
+            network=network,
+            settings=settings,
+            plan=Plan(self.n_iter, self.n_samples, self.thin, self.learn_alpha, self.learn_beta),
+            features=features,
+            chains=start_chains(corpus, settings, for_chains),
+            entropy=np.atleast_1d(np.asarray(seed.entropy, dtype=object)).tolist(),
+            inference_seed=int(for_inference.generate_state(1, np.uint64)[0] >> np.uint64(1)),
+            n_pairs=corpus.n_pairs,
+            quantities=quantities(corpus, features.columns),
+            corpus=corpus,
         )
-        self._fitted_settings = settings
-        self._features = features
-        self.network_ = network
-        self.network_report_ = network.report
-        self.n_pairs_ = corpus.n_pairs
-        self._inference_seed = int(for_inference.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        self._set_posterior(chains)
-        return self
 
     def _settings(self) -> Settings:
         return Settings(
@@ -330,250 +380,9 @@ class RelationalTopicModel(PredictsWords, ClassNamePrefixFeaturesOutMixin, Trans
             margin=self.margin,
         )
 
-    def _check_sizes(self, network: DocumentNetwork) -> None:
-        words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
-        for counts, what, names in (
-            (network.counts.sum(0), "word", words),
-            (network.lengths, "document", network.ids),
-        ):
-            if counts.max() >= MAX_TOKENS_OF_A_KIND:
-                raise DataError(
-                    f"{what} {names.tolist()[int(np.argmax(counts))]!r} has {int(counts.max()):,} tokens; at most "
-                    f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Leave out very frequent words or split documents."
-                )
-
-    def _set_posterior(self, chains: list[Chain]) -> None:
-        self.log_joints_ = np.stack([chain.log_joint for chain in chains])
-        self.samples_ = [sample for chain in chains for sample in chain.samples]
-        self.timings_ = {step: sum(chain.seconds[step] for chain in chains) for step in chains[0].seconds}
-        means = [np.mean([sample.log_joint for sample in chain.samples]) for chain in chains]
-        self.best_chain_ = int(np.argmax(means))
-        self.log_joint_ = self.log_joints_[self.best_chain_]
-        best = chains[self.best_chain_].samples
-        self.topic_word_ = np.mean([s.word_topic[:, : self.n_topics] for s in best], axis=0, dtype=float).T.copy()
-        self.topic_word_ /= self.topic_word_.sum(1, keepdims=True)
-        shares = np.mean([s.doc_topic for s in best], axis=0, dtype=float)
-        self.doc_topic_ = self._smooth(shares, self.network_.lengths)
-        weights = np.stack([s.weights for s in best])
-        self.link_weights_ = weights.mean(0)
-        self.link_weights_std_ = weights.std(0)
-        self.feature_names_ = self._features.columns
-        feature_weights = np.stack([s.feature_weights for s in self.samples_])
-        self.feature_weights_, self.feature_weights_std_ = feature_weights.mean(0), feature_weights.std(0)
-        self.intercept_ = float(self._features.constant @ self.feature_weights_)
-
-    def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""
-        alpha = self._fitted_settings.alpha
-        proportions = (shares * lengths[:, None] + alpha / shares.shape[1]) / (lengths[:, None] + alpha)
-        return np.asarray(proportions / proportions.sum(1, keepdims=True))
-
-    @property
-    def _predictor(self) -> Predictor:
-        check_is_fitted(self)
-        return Predictor(
-            network=self.network_,
-            samples=self.samples_,
-            best_chain=self.best_chain_,
-            settings=self._fitted_settings,
-            features=self._features,
-            seed=self._inference_seed,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-
     @property
     def _n_features_out(self) -> int:
         return len(self.topic_word_)
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return topic proportions of documents from their words alone.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, DocumentNetwork, text or list of texts
-            The documents. Texts are read with the vectorizer of the network that was fitted.
-
-        Returns
-        -------
-        ndarray of shape (n_documents, n_topics)
-            Rows sum to 1. A document's row does not depend on the other documents.
-
-        Examples
-        --------
-        >>> from linktopics import DocumentNetwork, RelationalTopicModel
-        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
-        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
-        >>> model.transform(["kittens purr"]).shape
-        (1, 2)
-        """
-        check_is_fitted(self)
-        counts = resolve_counts(self, X)
-        predictor = self._predictor
-        shares = np.mean([predictor.infer(sample, counts) for sample in predictor.described], axis=0, dtype=float)
-        return self._smooth(shares, counts.sum(1))
-
-    def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> NDArray[np.float64]:
-        """Return the probability that each new document links with each training document.
-
-        Parameters
-        ----------
-        documents : array-like, sparse matrix, DocumentNetwork, text or list of texts
-            The new documents.
-        candidates : sequence of ids, default=None
-            Training documents to consider, by id; None is all.
-        direction : {"both", "out", "in"}, default="both"
-            Links from the new document, to it, or either way.
-
-        Returns
-        -------
-        ndarray of shape (n_documents, n_candidates)
-            Probabilities averaged over posterior samples. They speak of pairs as they were trained on, where links are
-            more frequent than in the whole network; their order is what counts.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from linktopics import RelationalTopicModel
-        >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
-        >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
-        >>> model.predict_links([[1, 1, 0, 0]]).shape
-        (1, 4)
-        """
-        check_is_fitted(self)
-        return self._predictor.predict(resolve_documents(self, documents), candidates, direction)
-
-    def suggest_links(
-        self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9
-    ) -> pd.DataFrame:
-        """Return the training documents that new documents should link with, best first, and why.
-
-        Parameters
-        ----------
-        documents : array-like, sparse matrix, DocumentNetwork, text or list of texts
-            The new documents.
-        top : int, default=10
-            Suggestions per document.
-        direction : {"both", "out", "in"}, default="both"
-            Links from the new document, to it, or either way.
-        interval : float, default=0.9
-            Mass of the interval that `lower` and `upper` bound.
-
-        Returns
-        -------
-        DataFrame
-            Columns ``document`` (its number), ``id``, ``title``, ``probability``, ``lower``, ``upper`` (over posterior
-            samples; NaN if there is only one) and ``why``, the topics that carry the score.
-
-        Examples
-        --------
-        >>> from linktopics import DocumentNetwork, RelationalTopicModel
-        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
-        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
-        >>> list(model.suggest_links("kittens purr", top=2).columns)
-        ['document', 'id', 'title', 'probability', 'lower', 'upper', 'why']
-        """
-        check_is_fitted(self)
-        return self._predictor.suggest(resolve_documents(self, documents), top, direction, interval)
-
-    def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
-        """Return the probabilities of words in new documents of which only links are known.
-
-        Parameters
-        ----------
-        links : sequence of sequences of ids, or None
-            For each new document the training documents it links to.
-        linked_by : sequence of sequences of ids, default=None
-            For each new document the training documents that link to it. In an undirected network there is no
-            difference.
-
-        Returns
-        -------
-        ndarray of shape (n_documents, n_words)
-            Rows sum to 1. Topics are drawn given the links, whose augmented variables are drawn too, for documents as
-            long as those fitted are on average; the mix of topics is averaged over draws and posterior samples. A
-            document without links has the topics of the prior. The same call gives the same numbers, but other
-            documents in it have a say in the random numbers.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from linktopics import RelationalTopicModel
-        >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
-        >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
-        >>> model.word_probabilities([[0], [2, 3]]).shape
-        (2, 4)
-        """
-        check_is_fitted(self)
-        return self._predictor.words(*resolve_links(self.network_, links, linked_by))
-
-    def explain_link(self, source: Any, target: Any, *, documents: Any = None) -> pd.DataFrame:
-        """Return the parts of the score of a pair: how much each topic of the source pulls each topic of the target.
-
-        Parameters
-        ----------
-        source, target : id, or None
-            Training documents by id. New documents take the place of the end that is None.
-        documents : array-like, sparse matrix, DocumentNetwork, text or list of texts, default=None
-            New documents, each of which is paired with the other end.
-
-        Returns
-        -------
-        DataFrame
-            A row for each pair of topics (``source_topic``, ``target_topic``, ``source_words``, ``target_words``) and
-            for each feature (``feature``, ``detail``), by size of its ``part`` of the score; with new documents also
-            ``document``, their number. Parts sum to the score, averaged over the samples of the best chain. ``share``
-            is the part relative to all parts of its sign. A pair of training documents is looked at as if the source
-            was new and the links between the two were not known.
-
-        Examples
-        --------
-        >>> from linktopics import DocumentNetwork, RelationalTopicModel
-        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
-        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
-        >>> model.explain_link("b", "a").query("feature == 'tfidf'").detail.item()
-        'shared words: cats'
-        >>> bool(model.explain_link(None, "a", documents="kittens purr").part.sum() > 0)
-        True
-        """
-        check_is_fitted(self)
-        new = None if documents is None else resolve_documents(self, documents)
-        return self._predictor.explain(source, target, new)
-
-    def topics(self, n_words: int = 8) -> pd.DataFrame:
-        """Return the topics, most frequent first.
-
-        Parameters
-        ----------
-        n_words : int, default=8
-            Words per topic.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by topic, with columns ``share`` (of all tokens), ``words`` and ``attraction`` (of the topic to
-            itself, the diagonal of the weights).
-
-        Examples
-        --------
-        >>> from linktopics import DocumentNetwork, RelationalTopicModel
-        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
-        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
-        >>> list(model.topics(n_words=3).columns)
-        ['share', 'words', 'attraction']
-        """
-        check_is_fitted(self)
-        words = self._predictor.top_words(n_words)
-        shares = self.network_.lengths @ self.doc_topic_ / self.network_.n_tokens
-        table = pd.DataFrame(
-            {"share": shares, "words": [", ".join(row) for row in words], "attraction": np.diag(self.link_weights_)},
-            index=pd.RangeIndex(len(words), name="topic"),
-        )
-        return table.sort_values("share", ascending=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -351,6 +351,69 @@ class DocumentNetwork:
             counts, ids=names, vocabulary=self.vocabulary, texts=listed, columns=columns, vectorizer=self.vectorizer
         )
 
+    def extended(
+        self,
+        texts: Sequence[str] | Mapping[Any, str],
+        links: Any = None,
+        *,
+        ids: Iterable[Hashable] | None = None,
+        titles: Iterable[Any] | None = None,
+        labels: Iterable[Any] | None = None,
+        columns: Mapping[str, Iterable[Any]] | None = None,
+        grow_vocabulary: bool = False,
+        strict: bool = False,
+    ) -> DocumentNetwork:
+        """Give the network with further documents and links; see `RelationalTopicModel.extend`.
+
+        Parameters
+        ----------
+        texts : sequence of str, or mapping from id to text
+            The new documents, after the old ones. Without ids they are numbered on.
+        links : sequence of pairs of ids, optional
+            Further links, among new and old documents in any combination.
+        ids, titles, labels, columns, strict
+            As in `DocumentNetwork`, for the new documents.
+        grow_vocabulary : bool, default=False
+            Whether words that the network does not know are added to its vocabulary, or left out with a warning.
+
+        Examples
+        --------
+        >>> network = DocumentNetwork.from_texts({"a": "red apple", "b": "green apple"}, [("a", "b")])
+        >>> network.extended({"c": "green plum"}, [("c", "b")], grow_vocabulary=True)
+        DocumentNetwork(3 documents, 4 words, 6 tokens, 2 directed links)
+        """
+        from linktopics._inputs import report_unseen
+        from linktopics.readers._extension import count_more, join_columns
+        from linktopics.readers.texts import split_texts
+
+        listed, names = split_texts(texts, ids)
+        if names is None:
+            if self._has_names:
+                raise DataError("the network has ids, and the new documents have none; pass ids=, or a dict of texts.")
+            names = list(range(len(self), len(self) + len(listed)))
+        counts, vocabulary, vectorizer = count_more(self, listed, grow_vocabulary)
+        if not grow_vocabulary:
+            report_unseen(self, listed, int(counts[len(self) :].sum()))
+        sizes = (len(self), len(listed))
+        given = {} if columns is None else dict(columns)
+        joined = {
+            name: join_columns(self.columns.get(name), given.get(name), *sizes) for name in [*self.columns, *given]
+        }
+        old_links = [(self.ids[i], self.ids[j]) for i, j in self.links.tolist()]
+        return DocumentNetwork(
+            counts,
+            [*old_links, *([] if links is None else links)],
+            directed=self.directed,
+            ids=[*self.ids.tolist(), *names],
+            vocabulary=vocabulary,
+            titles=join_columns(self.titles, titles, *sizes),
+            labels=join_columns(self.labels, labels, *sizes),
+            texts=None if self.texts is None else [*self.texts.tolist(), *listed],
+            columns={name: values for name, values in joined.items() if values is not None},
+            vectorizer=vectorizer,
+            strict=strict,
+        )
+
     def fingerprint(self) -> str:
         """Give a SHA-256 of counts, links and directedness: equal for equal networks, on every machine.
 

@@ -1,12 +1,11 @@
-"""Posterior samples: what chains leave behind, and all that predictions need."""
+"""Chains from start to finish, and posterior samples: what they leave behind, and all that predictions need."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,9 +13,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from linktopics.progress import ProgressBar
-from linktopics.sampler import Corpus, Sampler, Settings, State, initial_state
+from linktopics.sampler import Corpus, Priors, Sampler, Settings, State, initial_state, learn_alpha, learn_beta
 
-__all__ = ["Chain", "PosteriorSample", "run_chains", "take_sample"]
+__all__ = ["Chain", "Plan", "PosteriorSample", "quantities", "run_chains", "start_chains", "take_sample"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,78 +38,243 @@ class PosteriorSample:
         The weight matrix U.
     feature_weights : ndarray of float64, shape (n_features,)
         Weights of the features of pairs.
+    alpha : ndarray of float64, shape (K,)
+        Prior tokens of topics in a document.
     """
 
     chain: int
     log_joint: float
     word_topic: NDArray[np.float32]
     doc_topic: NDArray[np.float32]
-    weights: NDArray[np.float64]
-    feature_weights: NDArray[np.float64]
+    weights: Array
+    feature_weights: Array
+    alpha: Array
 
 
-def take_sample(chain: int, corpus: Corpus, settings: Settings, state: State) -> PosteriorSample:
+def take_sample(chain: int, corpus: Corpus, state: State) -> PosteriorSample:
     """Copy from a state what predictions need; topics are smoothed by their prior."""
-    K = settings.n_topics
-    mass = state.topic_total[:K] + settings.beta * corpus.n_words
+    priors, seeds = state.priors, corpus.seeds
+    assert priors is not None
+    K = len(priors.alpha)
     word_topic = np.zeros_like(state.word_topic)
-    word_topic[:, :K] = (state.word_topic[:, :K] + settings.beta) / mass
+    word_topic[:, :K] = state.word_topic[:, :K] + priors.beta
+    np.add.at(word_topic, (seeds.word, seeds.topic), seeds.amount)
+    extra = np.bincount(seeds.topic, weights=seeds.amount, minlength=K)
+    word_topic[:, :K] /= state.topic_total[:K] + priors.beta * corpus.n_words + extra
     lengths = np.diff(corpus.start)
     doc_topic = (state.doc_topic[:, :K] / np.maximum(lengths, 1)[:, None]).astype(np.float32)
-    doc_topic[lengths == 0] = 1.0 / K
+    doc_topic[lengths == 0] = priors.alpha / priors.alpha_total
     return PosteriorSample(
-        chain, state.log_joint, word_topic, doc_topic, state.weights.copy(), state.feature_weights.copy()
+        chain,
+        state.log_joint,
+        word_topic,
+        doc_topic,
+        state.weights.copy(),
+        state.feature_weights.copy(),
+        priors.alpha.copy(),
     )
 
 
 @dataclass(frozen=True)
-class Chain:
-    """A chain that has been run: its log joint after every sweep, the samples kept, and seconds by step."""
+class Plan:
+    """What a chain does: `n_iter` sweeps of burn-in, then `n_samples` times `thin` sweeps and a sample.
 
-    log_joint: NDArray[np.float64]
-    samples: list[PosteriorSample]
-    seconds: dict[str, float]
+    Attributes
+    ----------
+    n_iter, n_samples, thin : int
+        See `RelationalTopicModel`.
+    learn_alpha : {"symmetric", "per-topic"} or None
+        Whether alpha is learned during burn-in, and whether topics may differ.
+    learn_beta : bool
+        Whether beta is.
+    """
+
+    n_iter: int
+    n_samples: int
+    thin: int
+    learn_alpha: str | None = None
+    learn_beta: bool = False
+
+    @property
+    def length(self) -> int:
+        """Number of sweeps."""
+        return self.n_iter + self.n_samples * self.thin
+
+    def samples_at(self, iteration: int) -> bool:
+        """Tell whether to keep a sample after so many sweeps."""
+        after = iteration - self.n_iter
+        return after > 0 and after % self.thin == 0
+
+    def learns_at(self, iteration: int) -> bool:
+        """Tell whether to learn priors after so many sweeps: every tenth of the burn-in, once topics have formed."""
+        asked = self.learn_alpha is not None or self.learn_beta
+        return asked and LEARNING_STARTS <= iteration <= self.n_iter and iteration % LEARNING_EVERY == 0
+
+    def more_samples(self, n: int) -> Plan:
+        """Return the plan with so many samples more."""
+        return replace(self, n_samples=self.n_samples + n)
+
+    def more_burn_in(self, n: int, n_samples: int) -> Plan:
+        """Return the plan that takes all its sweeps, and n more, as burn-in of new samples."""
+        return replace(self, n_iter=self.length + n, n_samples=n_samples)
+
+
+LEARNING_STARTS, LEARNING_EVERY = 20, 10
+"""The sweep after which priors are first learned, and how many sweeps lie between."""
+
+
+@dataclass
+class Chain:
+    """A chain, finished or on its way.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the chains.
+    state : State
+        Where it is.
+    trace : ndarray of shape (n_sweeps, n_quantities)
+        `quantities` of the state after every sweep; sweeps not done yet are NaN.
+    samples : list of PosteriorSample
+        What was kept.
+    seconds : dict of str to float
+        Time spent on each step of a sweep.
+    """
+
+    number: int
+    state: State
+    trace: Array
+    samples: list[PosteriorSample] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, number: int, state: State) -> Chain:
+        """Return a chain that begins at a state."""
+        return cls(number, state, np.empty((0, len(_quantities(state)))))
+
+    def follow(self, plan: Plan) -> None:
+        """Make room for the sweeps of a plan; samples that it takes for burn-in are dropped."""
+        room = np.full((plan.length, self.trace.shape[1]), np.nan)
+        done = self.trace[: self.state.iteration]
+        room[: len(done)] = done
+        self.trace = room
+        if self.state.iteration <= plan.n_iter:
+            self.samples = []
+
+
+def quantities(corpus: Corpus, feature_names: list[str]) -> list[str]:
+    """Return names for the columns of a trace: what does not depend on how topics are numbered."""
+    names = ["log joint", "topic entropy"]
+    if corpus.n_pairs:
+        names += ["log likelihood of links", "weight norm", "weight trace", "largest eigenvalue", "smallest eigenvalue"]
+        names += [f"weight of {name}" for name in feature_names]
+    return names
+
+
+def _quantities(state: State) -> list[float]:
+    total = state.topic_total / state.topic_total.sum()
+    entropy = -float(total[total > 0] @ np.log(total[total > 0]))
+    values = [state.log_joint, entropy]
+    if len(state.augmented):
+        U = state.weights
+        eigenvalues = np.linalg.eigvalsh(0.5 * (U + U.T))
+        values += [state.log_links, float(np.linalg.norm(U)), float(np.trace(U)), eigenvalues[-1], eigenvalues[0]]
+        values += state.feature_weights.tolist()
+    return values
+
+
+def start_chains(corpus: Corpus, settings: Settings, seeds: list[np.random.SeedSequence]) -> list[Chain]:
+    """Return one chain per seed, where the paper starts."""
+    return [Chain.at(number, initial_state(corpus, settings.n_topics, seed)) for number, seed in enumerate(seeds)]
 
 
 def run_chains(
     corpus: Corpus,
     settings: Settings,
-    seeds: list[np.random.SeedSequence],
-    n_iter: int,
-    n_samples: int,
-    thin: int,
+    chains: list[Chain],
+    plan: Plan,
     n_jobs: int | None = None,
     verbose: bool | str = "auto",
-) -> list[Chain]:
-    """Run one chain per seed: `n_iter` sweeps of burn-in, then `n_samples` times `thin` sweeps and a sample.
+    keep: Callable[[Chain], None] | None = None,
+    keep_every: int = 50,
+) -> None:
+    """Run chains from where they are to the end of the plan.
 
     BLAS is held to one thread, since its sums depend on the number of threads.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents and pairs.
+    settings : Settings
+        The model.
+    chains : list of Chain
+        Changed in place.
+    plan : Plan
+        How far to go.
+    n_jobs : int, optional
+        Threads; chains are spread over them.
+    verbose : bool or "auto"
+        Whether to show a progress bar.
+    keep : callable, optional
+        Called with a chain after every `keep_every` sweeps, when it is done, and when all are stopped by an error or
+        an interrupt, always between two sweeps; perhaps from several threads at once.
+    keep_every : int, default=50
+        Sweeps between two calls of `keep`.
     """
-    length = n_iter + n_samples * thin
     stop = threading.Event()
 
-    def run(number: int) -> Chain:
-        sampler = Sampler(corpus, settings, initial_state(corpus, settings.n_topics, seeds[number]))
-        chain = Chain(np.empty(length), [], sampler.seconds)
-        for state in islice(sampler, length):
-            chain.log_joint[state.iteration - 1] = state.log_joint
+    def run(number: int) -> None:
+        chain = chains[number]
+        chain.follow(plan)
+        sampler = Sampler(corpus, settings, chain.state)
+        sampler.seconds.update(chain.seconds)
+        chain.seconds = sampler.seconds
+        state, kept_at = chain.state, -1
+        while state.iteration < plan.length and not stop.is_set():
+            sampler.step()
+            chain.trace[state.iteration - 1] = _quantities(state)
+            if plan.learns_at(state.iteration):
+                state.priors = _learned(corpus, state, plan)
+            if plan.samples_at(state.iteration):
+                chain.samples.append(take_sample(number, corpus, state))
             progress.advance(state.log_joint)
-            done = state.iteration - n_iter
-            if done > 0 and done % thin == 0:
-                chain.samples.append(take_sample(number, corpus, settings, state))
-            if stop.is_set():
-                break
-        return chain
+            if keep is not None and state.iteration % keep_every == 0:
+                keep(chain)
+                kept_at = state.iteration
+        if keep is not None and kept_at != state.iteration:
+            keep(chain)
 
-    with threadpool_limits(1), ProgressBar(length * len(seeds), verbose) as progress:
-        return _spread(run, len(seeds), n_jobs, stop)
+    left = sum(plan.length - chain.state.iteration for chain in chains)
+    with threadpool_limits(1), ProgressBar(left, verbose) as progress:
+        _spread(run, len(chains), n_jobs, stop, inline=keep is None)
 
 
-def _spread(run: Callable[[int], Chain], n_chains: int, n_jobs: int | None, stop: threading.Event) -> list[Chain]:
-    """Run the chains, in threads if there is more than one of both; an interrupt or an error stops all of them."""
+def _learned(corpus: Corpus, state: State, plan: Plan) -> Priors:
+    priors = state.priors
+    assert priors is not None
+    if plan.learn_alpha is not None:
+        alpha = learn_alpha(
+            state.doc_topic, np.diff(corpus.start), priors.alpha, per_topic=plan.learn_alpha == "per-topic"
+        )
+        priors = replace(priors, alpha=alpha)
+    if plan.learn_beta:
+        totals = state.topic_total[: len(priors.alpha)]
+        priors = replace(priors, beta=learn_beta(corpus, state.word_topic, totals, priors))
+    return priors
+
+
+def _spread(run: Callable[[int], None], n_chains: int, n_jobs: int | None, stop: threading.Event, inline: bool) -> None:
+    """Run the chains, in threads if there is more than one of both; an interrupt or an error stops all of them.
+
+    Where states are kept (not `inline`) they are in threads always: an interrupt, which only the main thread meets,
+    then never finds a chain in the middle of a sweep.
+    """
     workers = min(effective_n_jobs(n_jobs), n_chains)
-    if workers == 1:
-        return [run(number) for number in range(n_chains)]
+    if workers == 1 and inline:
+        for number in range(n_chains):
+            run(number)
+        return
     with ThreadPoolExecutor(workers) as pool:
         try:
             pending = futures = [pool.submit(run, number) for number in range(n_chains)]
@@ -117,4 +283,5 @@ def _spread(run: Callable[[int], Chain], n_chains: int, n_jobs: int | None, stop
                 pending = list(wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION).not_done)
         finally:
             stop.set()  # by now all chains are done, or one has failed, or the user wants to stop
-        return [future.result() for future in futures]
+        for future in futures:
+            future.result()

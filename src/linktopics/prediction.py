@@ -60,7 +60,7 @@ class Predictor:
 
     def infer(self, sample: PosteriorSample, counts: csr_array) -> NDArray[np.float32]:
         """Return shares of topics among the tokens of new documents, given a sample's topics."""
-        return infer_topics(sample, self.settings, counts, self.seed, self.n_jobs)
+        return infer_topics(sample, counts, self.seed, self.n_jobs)
 
     def predict(self, documents: Documents, candidates: Any, direction: str) -> NDArray[np.float64]:
         """Return link probabilities, documents x candidates, averaged over samples."""
@@ -172,15 +172,17 @@ class Predictor:
         self._check_links()
 
         def run(number: int) -> NDArray[np.float64]:
-            topics = np.full((n_documents, K), 1.0 / K)
+            sample = self.samples[number]
+            topics = np.tile(sample.alpha / sample.alpha.sum(), (n_documents, 1))
+            prior = topics[~linked]
             for rows in _blocks(n_documents, length):
                 a, b = rows.start, rows.stop
                 here_out, here_into = (p[(p[:, 0] >= a) & (p[:, 0] < b)] - [a, 0] for p in (out, into))
                 topics[rows] = topics_from_links(
-                    self.samples[number], self.settings, here_out, here_into, b - a, length,
+                    sample, self.settings, here_out, here_into, b - a, length,
                     not self.network.directed, self.features.link_mean, np.random.SeedSequence([self.seed, number, a]),
                 )  # fmt: skip
-            topics[~linked] = 1.0 / K
+            topics[~linked] = prior
             return topics
 
         total = np.zeros((n_documents, self.network.n_words))

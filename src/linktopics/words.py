@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from linktopics._inputs import as_many, check_top
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import PosteriorSample
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.sampler import Corpus, Priors, Sampler, Settings, initial_state
 
 __all__ = ["PredictsWords", "topics_from_links"]
 
@@ -67,8 +66,7 @@ def topics_from_links(
     seed : numpy.random.SeedSequence
         Source of randomness.
     """
-    settings = replace(settings, beta=1.0)
-    K = settings.n_topics
+    K, alpha = settings.n_topics, float(sample.alpha.sum())
     linked, place = np.unique(np.concatenate([out[:, 1], into[:, 1]]), return_inverse=True)
     there = n_documents + place
     source = np.concatenate([out[:, 0], there[len(out) :]])
@@ -87,15 +85,16 @@ def topics_from_links(
     state = initial_state(corpus, K, seed)
     state.doc_topic[n_documents:, :K] = sample.doc_topic[linked]
     state.weights, state.feature_weights = sample.weights, sample.feature_weights
+    state.priors = Priors(sample.alpha, beta=1.0)
     sampler = Sampler(corpus, settings, state, n_swept=n_documents)
     total = np.zeros((n_documents, K))
-    n_sweeps = min(MAX_SWEEPS, math.ceil(MEMORIES * (length + settings.alpha) / settings.alpha))
+    n_sweeps = min(MAX_SWEEPS, math.ceil(MEMORIES * (length + alpha) / alpha))
     for sweep in range(2 * n_sweeps):
         sampler.draw_topics(*sampler.loss.gaussian(state.augmented))
         state.augmented = sampler.loss.draw(sampler.scores(), state.rng)
         if sweep >= n_sweeps:
             total += state.doc_topic[:n_documents, :K]
-    proportions = total / n_sweeps + settings.alpha / K
+    proportions = total / n_sweeps + sample.alpha
     return np.asarray(proportions / proportions.sum(axis=1, keepdims=True))
 
 

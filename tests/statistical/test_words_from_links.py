@@ -85,8 +85,9 @@ def p_value(rows, expected):
 def make_sample(weights, old, feature_weights=(), chain=0, word_topic=None):
     shares = old.astype(np.float32)
     np.testing.assert_array_equal(shares, old)
-    return PosteriorSample(chain, 0.0, np.zeros((1, 8), np.float32) if word_topic is None else word_topic, shares,
-                           weights, np.array(feature_weights, dtype=float))  # fmt: skip
+    words = np.zeros((1, 8), np.float32) if word_topic is None else word_topic
+    alpha = np.full(len(weights), ALPHA / len(weights))
+    return PosteriorSample(chain, 0.0, words, shares, weights, np.array(feature_weights, dtype=float), alpha)
 
 
 def make_settings(K, kind, loss, cost):

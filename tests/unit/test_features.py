@@ -910,7 +910,7 @@ def link_probability(model, score):
 
 def numbers_of_new(model, outward):
     """Return the numbers of new documents with all candidates, from those of single pairs."""
-    features, shape = model._features, (len(TEXTS), len(NETWORK))
+    features, shape = model._run.features, (len(TEXTS), len(NETWORK))
     new, old = (x.ravel() for x in np.indices(shape))
     raw = [
         feature.pairs(prepared, new, old, np.full(len(new), outward))
@@ -1126,10 +1126,10 @@ def check_table(model, table, parts, features):
     assert list(table.columns) == EXPLAINED
     assert (np.diff(np.abs(table.part)) <= 1e-12).all()
     of_features = table[table.feature != ""]
-    assert sorted(of_features.feature) == sorted(feature.name for feature in model._features.features)
+    assert sorted(of_features.feature) == sorted(feature.name for feature in model._run.features.features)
     assert of_features[EXPLAINED[:2]].isna().all(axis=None)
     weights = np.mean([sample.feature_weights for sample in described(model)], axis=0)
-    for feature, span in zip(model._features.features, model._features.spans, strict=True):
+    for feature, span in zip(model._run.features.features, model._run.features.spans, strict=True):
         (row,) = of_features[of_features.feature == feature.name].itertuples()
         np.testing.assert_allclose(row.part, features[span] @ weights[span], rtol=0, atol=1e-6)
     found = np.zeros((K, K))
@@ -1151,7 +1151,7 @@ PAIRS = [*NETWORK.links[::12].tolist(), *NETWORK.links[:3, ::-1].tolist(), [28, 
 
 def test_parts_of_training_pairs(model):
     """The source is the new document: its links with the target do not count."""
-    network, features = model.network_, model._features
+    network, features = model.network_, model._run.features
     old = tfidf(network.counts.toarray(), network.counts.toarray())
     for source, target in PAIRS:
         table = model.explain_link(f"d{source}", f"d{target}")

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, random_array
 import reference
 from linktopics import RelationalTopicModel
 from linktopics.pairs import TrainingPairs, sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, State, initial_state, tokens
+from linktopics.sampler import Corpus, Priors, Sampler, Settings, State, initial_state, tokens
 
 LOSSES = pytest.mark.parametrize("loss", ["logistic", "hinge"])
 KINDS = pytest.mark.parametrize("kind", reference.KINDS)
@@ -60,6 +60,9 @@ def assert_same_state(one, two):
         a, b = getattr(one, field.name), getattr(two, field.name)
         if isinstance(a, np.random.Generator):
             assert a.bit_generator.state == b.bit_generator.state
+        elif isinstance(a, Priors):
+            np.testing.assert_array_equal(a.alpha, b.alpha)
+            assert a.beta == b.beta
         else:
             assert np.asarray(a).dtype == np.asarray(b).dtype
             np.testing.assert_array_equal(a, b, err_msg=field.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -38,6 +38,13 @@ class PairFeature(ABC):
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
         """Learn what is needed of the training documents."""
 
+    def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
+        """Return the feature as it was fitted to these documents, from the `arrays` it had then.
+
+        What is found from the documents alone is found again.
+        """
+        return self.fit(network, settings, np.random.SeedSequence(0))
+
 
 class FittedFeature(ABC):
     """A feature that knows the training documents: numbers for pairs, and words for them.
@@ -56,6 +63,10 @@ class FittedFeature(ABC):
     name: str
     columns: tuple[str, ...]
     centred: bool = True
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return what was learned and could not be found again from the documents alone."""
+        return {}
 
     @abstractmethod
     def prepare(self, documents: Documents) -> Any:
@@ -131,40 +142,64 @@ class TrainingView:
         return self._prepared[id(feature)]
 
 
-@dataclass(frozen=True)
+@dataclass
 class FeatureSet:
     """The features of a fitted model, in units of the training pairs.
 
     Attributes
     ----------
-    features : list of FittedFeature
-        The features.
+    columns : list of str
+        Names of all numbers, in order.
+    constant : ndarray of shape (n_columns,)
+        1 for numbers that are the same for all pairs, an intercept; 0 for others.
     mean, scale : ndarray of shape (n_columns,)
         Of the training pairs.
     link_mean : ndarray of shape (n_columns,)
         Standardised numbers of the average training link.
+    source : list of FittedFeature, or function that returns it
+        The features, or a way to get them when they are first needed.
     """
 
-    features: list[FittedFeature]
+    columns: list[str]
+    constant: Array
     mean: Array
     scale: Array
     link_mean: Array
+    source: list[FittedFeature] | Callable[[], list[FittedFeature]]
+
+    @classmethod
+    def of(cls, features: list[FittedFeature]) -> FeatureSet:
+        """Return a set of features whose units are not known yet."""
+        columns = [column for feature in features for column in feature.columns]
+        constant = np.array([float(not feature.centred) for feature in features for _ in feature.columns])
+        n = len(columns)
+        return cls(columns, constant, np.zeros(n), np.ones(n), np.zeros(n), features)
 
     @property
-    def columns(self) -> list[str]:
-        """Names of all numbers, in order."""
-        return [column for feature in self.features for column in feature.columns]
+    def features(self) -> list[FittedFeature]:
+        """The features."""
+        if callable(self.source):
+            self.source = self.source()
+        return self.source
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all but the features themselves."""
+        numbers = {name: getattr(self, name).tolist() for name in ("constant", "mean", "scale", "link_mean")}
+        return {"columns": self.columns, **numbers}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any], source: Callable[[], list[FittedFeature]]) -> FeatureSet:
+        """Return what `to_json` described, with a way to get the features."""
+        constant, mean, scale, link_mean = (
+            np.array(values[name], dtype=float) for name in ("constant", "mean", "scale", "link_mean")
+        )
+        return cls(values["columns"], constant, mean, scale, link_mean, source)
 
     @property
     def spans(self) -> list[slice]:
         """Where the numbers of each feature stand."""
         ends = np.cumsum([0] + [len(feature.columns) for feature in self.features]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
-
-    @property
-    def constant(self) -> Array:
-        """1 for numbers that are the same for all pairs, an intercept; 0 for others."""
-        return np.array([float(not feature.centred) for feature in self.features for _ in feature.columns])
 
     def prepare(self, documents: Documents) -> list[Any]:
         """Compute what all features need of new documents."""
@@ -212,12 +247,11 @@ def fit_features(
             values.append(_finite(fitted[-1], fitted[-1].known_pairs(view)))
             progress.advance(feature.name)
     numbers = np.concatenate(values, axis=1)
-    mean, scale = np.zeros(numbers.shape[1]), np.ones(numbers.shape[1])
-    found = FeatureSet(fitted, mean, scale, np.zeros(len(mean)))
+    found = FeatureSet.of(fitted)
     for one, span in zip(fitted, found.spans, strict=True):
         if one.centred:
-            mean[span], scale[span] = _moments(numbers[:, span])
-    standard(numbers, mean, scale)
+            found.mean[span], found.scale[span] = _moments(numbers[:, span])
+    standard(numbers, found.mean, found.scale)
     if pairs.label.any():
         found.link_mean[:] = numbers[pairs.label].mean(axis=0)
     return found, numbers

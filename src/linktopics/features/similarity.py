@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from linktopics.inference import infer_topics
 from linktopics.kernels.rows import row_dots
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
-from linktopics.posterior import run_chains
+from linktopics.posterior import Plan, PosteriorSample, run_chains, start_chains
 from linktopics.sampler import Corpus, Settings
 
 __all__ = ["Similarity"]
@@ -64,7 +64,13 @@ class Similarity(PairFeature):
         """Learn document frequencies, or topics, and who is linked with whom."""
         if self.of == "tfidf":
             return _FittedSimilarity(self, network, _Tfidf(network.counts), words=network.vocabulary)
-        return _FittedSimilarity(self, network, _Topics(network.counts, settings, seed))
+        return _FittedSimilarity(self, network, _Topics.learn(network.counts, settings, seed))
+
+    def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
+        """Take topics from where they were kept; find the rest again."""
+        if self.of == "tfidf":
+            return super().restore(network, settings, arrays)
+        return _FittedSimilarity(self, network, _Topics.of(arrays))
 
 
 class _Tfidf:
@@ -82,16 +88,33 @@ class _Tfidf:
 class _Topics:
     """Counts to unit vectors of the topics of a plain LDA."""
 
-    def __init__(self, counts: csr_array, settings: Settings, seed: np.random.SeedSequence) -> None:
+    def __init__(self, sample: PosteriorSample, seed: int) -> None:
+        self.sample, self.seed = sample, seed
+
+    @classmethod
+    def learn(cls, counts: csr_array, settings: Settings, seed: np.random.SeedSequence) -> _Topics:
+        """Run the chain of a plain LDA."""
         nothing = np.empty(0, np.int32)
         pairs = TrainingPairs(nothing, nothing, np.empty(0, bool), counts.shape[0])
         corpus = Corpus.build(counts, pairs, symmetric=True)
-        (chain,) = run_chains(corpus, settings, [seed], TOPIC_SWEEPS - 1, 1, 1, verbose=False)
-        self.sample, self.settings = chain.samples[0], settings
-        self.seed = int(seed.generate_state(1)[0])
+        (chain,) = chains = start_chains(corpus, settings, [seed])
+        run_chains(corpus, settings, chains, Plan(TOPIC_SWEEPS - 1, 1, 1), verbose=False)
+        return cls(chain.samples[0], int(seed.generate_state(1)[0]))
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray]) -> _Topics:
+        """Return what `arrays` described."""
+        alpha = arrays["alpha"]
+        nothing, none = np.empty((0, len(alpha)), np.float32), np.empty(0)
+        sample = PosteriorSample(0, 0.0, arrays["word_topic"], nothing, np.zeros((len(alpha), len(alpha))), none, alpha)
+        return cls(sample, int(arrays["seed"][0]))
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return what is needed to go on as before."""
+        return {"word_topic": self.sample.word_topic, "alpha": self.sample.alpha, "seed": np.array([self.seed])}
 
     def __call__(self, counts: csr_array) -> csr_array:
-        shares = infer_topics(self.sample, self.settings, counts, self.seed)
+        shares = infer_topics(self.sample, counts, self.seed)
         return csr_array(normalize(shares.astype(np.float64)))
 
 
@@ -110,6 +133,9 @@ class _FittedSimilarity(FittedFeature):
         if self.part == "centroid":
             self.norm = np.sqrt(_squares(csr_array(self.own + self.around)))
         self.n_neighbours = np.diff(self.links.neighbours.indptr)
+
+    def arrays(self) -> dict[str, NDArray]:
+        return self.vectors.arrays() if isinstance(self.vectors, _Topics) else {}
 
     @cached_property
     def right(self) -> csr_array:

@@ -195,18 +195,19 @@ def project(topics, start, doc_topic, U, UT, projection, entering):  # type: ign
 def sweep(  # type: ignore[no-untyped-def]
     topics, n_topics, start, words, assignments, doc_topic, word_topic, topic_total,
     out_start, target, in_start, in_pair, source, linear, quadratic, projection, entering, U, UT,
-    alpha, beta, exact, first, last, rng, trace,
+    alpha, beta, mass, exact, first, last, rng, trace,
 ):  # fmt: skip
     """Redraw the topic of every token of documents first ... last - 1, in place.
 
     With the counts taken without the token, topic k of a token of word w in document i has the weight
 
-        (word_topic[w, k] + beta) * (doc_topic[i, k] + alpha[k]) / (topic_total[k] + V beta) * exp(v[k])
+        (word_topic[w, k] + beta) * (doc_topic[i, k] + alpha[k]) / (topic_total[k] + mass[k]) * exp(v[k])
 
     where v = g - A c - diag(A) / 2 for the counts c of the document, g = sum_e linear_e a_e / N and
     A = sum_e quadratic_e a_e a_e^T / N^2 over the document's pairs; a_e = U zbar_target = projection[target] for those
     that leave it, and a_e = U^T zbar_source = projection[entering + source] for those that enter it. `linear` has the
-    offsets of the pairs taken in: linear_e - quadratic_e offset_e.
+    offsets of the pairs taken in: linear_e - quadratic_e offset_e. mass[k] are the prior tokens of topic k: V beta, and
+    those of its seed words, which are in `word_topic` already.
     If not `exact`, v is that of the document's counts at its start, for all its tokens.
 
     Adding or removing a token of topic t changes v by row t of A, so exp(v) by a factor that is the same for all tokens
@@ -216,11 +217,10 @@ def sweep(  # type: ignore[no-untyped-def]
     If `trace` has a row per token, the weights of the topics are written there.
     """
     K = len(topics)
-    beta_total = np.float64(beta) * word_topic.shape[0]
     work = np.zeros((7, K), np.float32)
     inverse = np.zeros((1, K), np.float32)
     for k in range(n_topics):
-        inverse[0, k] = np.float32(1.0 / (topic_total[k] + beta_total))
+        inverse[0, k] = np.float32(1.0 / (topic_total[k] + mass[k]))
     A = np.zeros((K, K), np.float32)
     EA = np.ones((K, K), np.float32)
     extent = np.full(K, np.float32(-1.0 if exact else 0.0))  # largest entry of a row of A; -1: not computed yet
@@ -266,7 +266,7 @@ def sweep(  # type: ignore[no-untyped-def]
             rest = (
                 (word_topic[w, t] - ONE + beta)
                 * (doc_topic[i, t] - ONE + alpha[0, t])
-                * np.float32(1.0 / (topic_total[t] - 1 + beta_total))
+                * np.float32(1.0 / (topic_total[t] - 1 + mass[t]))
             )
             sums = splat(ZERO)
             if extent[t] <= SPAN:
@@ -300,8 +300,8 @@ def sweep(  # type: ignore[no-untyped-def]
             doc_topic[i, s] += ONE
             topic_total[t] -= 1
             topic_total[s] += 1
-            inverse[0, t] = np.float32(1.0 / (topic_total[t] + beta_total))
-            inverse[0, s] = np.float32(1.0 / (topic_total[s] + beta_total))
+            inverse[0, t] = np.float32(1.0 / (topic_total[t] + mass[t]))
+            inverse[0, s] = np.float32(1.0 / (topic_total[s] + mass[s]))
             base_t = (doc_topic[i, t] + alpha[0, t]) * inverse[0, t]
             base_s = (doc_topic[i, s] + alpha[0, s]) * inverse[0, s]
             fresh = False

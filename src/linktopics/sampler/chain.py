@@ -16,6 +16,7 @@ from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.sweep import pair_scores, project, sweep
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.losses import make_loss
+from linktopics.sampler.priors import Priors
 from linktopics.sampler.state import State
 from linktopics.sampler.weights import WeightSampler
 
@@ -53,7 +54,7 @@ class Sampler:
     settings : Settings
         The model.
     state : State
-        Where to start.
+        Where to start. Where it has no priors, those of the settings are put there.
     n_swept : int, optional
         Draw the topics of so many documents, the first ones, and leave the others as they are; by default of all.
 
@@ -79,8 +80,8 @@ class Sampler:
         self.seconds = {"topics": 0.0, "augmented": 0.0, "weights": 0.0}
         K, width = settings.n_topics, padded(settings.n_topics)
         self._topics = (0,) * width
-        self._alpha = np.zeros((1, width), np.float32)
-        self._alpha[0, :K] = settings.alpha / K
+        if state.priors is None:
+            state.priors = Priors.even(K, settings.alpha, settings.beta)
         self._U = np.zeros((width, width), np.float32)
         self._UT = np.zeros((width, width), np.float32)
         # U zbar of every document, and U^T zbar below it unless U is symmetric.
@@ -111,12 +112,19 @@ class Sampler:
             self.draw_topics(scores, scores)
             self._charge("topics", clock)
         state.iteration += 1
-        state.log_joint = self.log_joint(scores)
+        state.log_links = self.loss.log_likelihood(scores) if self.corpus.n_pairs else 0.0
+        state.log_joint = self.log_joint() + state.log_links
         if not np.isfinite(state.log_joint):
             raise SamplingError(
                 f"the log joint is {state.log_joint} after iteration {state.iteration}: scores or weights left the "
                 "range that can be computed with. Costs, the weight variance or the margin are extreme; take smaller."
             )
+
+    def refresh(self) -> None:
+        """Draw the augmented variables given all else, as at the end of an iteration."""
+        if self.corpus.n_pairs:
+            self._project()
+            self.state.augmented = self.loss.draw(self.scores(), self.state.rng)
 
     def draw_weights(self, linear: NDArray[np.float64], quadratic: NDArray[np.float64]) -> None:
         """Redraw the weights of topics and of features given topics and augmented variables."""
@@ -132,8 +140,13 @@ class Sampler:
         trace: NDArray[np.float32] | None = None,
     ) -> None:
         """Redraw the topics of all tokens given weights and augmented variables."""
-        corpus, state = self.corpus, self.state
+        corpus, state, priors, seeds = self.corpus, self.state, self.priors, self.corpus.seeds
+        width = len(self._topics)
+        alpha, mass = np.zeros((1, width), np.float32), np.zeros(width)
+        alpha[0, : len(priors.alpha)] = priors.alpha
+        mass[: len(priors.alpha)] = priors.topic_mass(corpus)
         self._project()
+        state.word_topic[seeds.word, seeds.topic] += seeds.amount.astype(np.float32)
         sweep(
             self._topics,
             self.settings.n_topics,
@@ -154,14 +167,22 @@ class Sampler:
             self._entering,
             self._U,
             self._UT,
-            self._alpha,
-            np.float32(self.settings.beta),
+            alpha,
+            np.float32(priors.beta),
+            mass,
             self.settings.exact,
             0,
             self.n_swept,
             state.stream,
             np.empty((0, len(self._topics)), np.float32) if trace is None else trace,
         )
+        state.word_topic[seeds.word, seeds.topic] -= seeds.amount.astype(np.float32)
+
+    @property
+    def priors(self) -> Priors:
+        """The prior counts in use."""
+        assert self.state.priors is not None
+        return self.state.priors
 
     def scores(self) -> NDArray[np.float64]:
         """Return the scores of all pairs; the projections must be up to date, as they are after `draw_topics`."""
@@ -181,16 +202,25 @@ class Sampler:
         """Return the part of each pair's score that its features make."""
         return np.asarray(self.corpus.features @ self.state.feature_weights)
 
-    def log_joint(self, scores: NDArray[np.float64]) -> float:
-        """Return log p(words, topics) + log pseudo-likelihood of the links + log p(weights)."""
-        corpus, state, settings = self.corpus, self.state, self.settings
-        K, alpha, beta = settings.n_topics, settings.alpha, settings.beta
-        lengths = np.diff(corpus.start)
-        value = log_rising(state.doc_topic, _rising_table(alpha / K, state.doc_topic))
+    def log_joint(self) -> float:
+        """Return log p(words, topics) + log p(weights): the log joint but for the links' pseudo-likelihood."""
+        corpus, state, settings, seeds = self.corpus, self.state, self.settings, self.corpus.seeds
+        K, alpha, beta = settings.n_topics, self.priors.alpha, self.priors.beta
+        lengths, total = np.diff(corpus.start), self.priors.alpha_total
+        value = 0.0
+        if (alpha == alpha[0]).all():
+            value = log_rising(state.doc_topic, _rising_table(alpha[0], state.doc_topic))
+        else:
+            for k, prior in enumerate(alpha):
+                column = np.ascontiguousarray(state.doc_topic[:, k : k + 1])
+                value += log_rising(column, _rising_table(prior, column))
         value += log_rising(state.word_topic, _rising_table(beta, state.word_topic))
-        value -= float((gammaln(lengths + alpha) - gammaln(alpha)).sum())
-        totals, mass = state.topic_total[:K], beta * corpus.n_words
-        value -= float((gammaln(totals + mass) - gammaln(mass)).sum())
+        if len(seeds.word):  # these start from more than beta
+            n = state.word_topic[seeds.word, seeds.topic].astype(float)
+            value += float((_log_rising(n, beta + seeds.amount) - _log_rising(n, beta)).sum())
+        value -= float((gammaln(lengths + total) - gammaln(total)).sum())
+        mass = beta * corpus.n_words + np.bincount(seeds.topic, weights=seeds.amount, minlength=K)
+        value -= float(_log_rising(state.topic_total[:K], mass).sum())
         if not corpus.n_pairs:
             return value
         if settings.weights == "diagonal":
@@ -199,8 +229,7 @@ class Sampler:
             free = state.weights[np.triu_indices(K)] if corpus.symmetric else state.weights.reshape(-1)
         free = np.append(free, state.feature_weights)
         variance = settings.weight_variance
-        value -= 0.5 * float(free @ free / variance + len(free) * np.log(2 * np.pi * variance))
-        return value + self.loss.log_likelihood(scores)
+        return value - 0.5 * float(free @ free / variance + len(free) * np.log(2 * np.pi * variance))
 
     def _project(self) -> None:
         K = self.settings.n_topics
@@ -222,6 +251,10 @@ class Sampler:
         return now
 
 
-def _rising_table(a: float, counts: NDArray[np.float32]) -> NDArray[np.float64]:
-    n = np.arange(int(counts.max(initial=0)) + 1)
+def _log_rising(n: NDArray, a: NDArray | float) -> NDArray[np.float64]:
+    """Return log of a (a + 1) ... (a + n - 1)."""
     return np.asarray(gammaln(n + a) - gammaln(a))
+
+
+def _rising_table(a: float, counts: NDArray[np.float32]) -> NDArray[np.float64]:
+    return _log_rising(np.arange(int(counts.max(initial=0)) + 1), a)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,30 @@ from scipy.sparse import csr_array
 
 from linktopics.pairs import TrainingPairs
 
-__all__ = ["Corpus", "tokens"]
+__all__ = ["Corpus", "Seeds", "tokens"]
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Words with more prior tokens in a topic than others have.
+
+    Attributes
+    ----------
+    word, topic : ndarray of int64
+        The words and their topics; no pair of both comes twice.
+    amount : ndarray of float64
+        Prior tokens beyond beta: whole numbers, so that adding them to a count in float32 and taking them away again
+        leaves the count as it was.
+    """
+
+    word: NDArray[np.int64]
+    topic: NDArray[np.int64]
+    amount: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> Seeds:
+        """Return an empty set of seed words."""
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -36,6 +59,8 @@ class Corpus:
     features : ndarray of float64, shape (n_pairs, n_features)
         What else is known about the pairs, in comparable units; an intercept is a column of ones. By columns in
         memory, in which order products with vectors are twice as fast.
+    seeds : Seeds
+        Words with more prior tokens in a topic than others have.
     """
 
     start: NDArray[np.int64]
@@ -49,6 +74,7 @@ class Corpus:
     in_pair: NDArray[np.int64]
     symmetric: bool
     features: NDArray[np.float64]
+    seeds: Seeds = field(default_factory=Seeds.none)
 
     @classmethod
     def build(
@@ -57,6 +83,7 @@ class Corpus:
         pairs: TrainingPairs,
         symmetric: bool,
         features: NDArray[np.float64] | None = None,
+        seeds: Seeds | None = None,
     ) -> Corpus:
         """Lay out word counts and pairs."""
         start, words = tokens(counts)
@@ -74,6 +101,7 @@ class Corpus:
             in_pair=in_pair,
             symmetric=symmetric,
             features=np.empty((len(pairs), 0)) if features is None else np.asfortranarray(features, dtype=np.float64),
+            seeds=Seeds.none() if seeds is None else seeds,
         )
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.sweep import rng_streams
 from linktopics.sampler.corpus import Corpus
+from linktopics.sampler.priors import Priors
 
 __all__ = ["State", "count_topics", "initial_state"]
 
@@ -42,6 +43,10 @@ class State:
         Random numbers of the topic sweep.
     log_joint : float
         Log joint density of words, topics, links and weights (augmented variables integrated out).
+    log_links : float
+        The links' part of it: the log pseudo-likelihood of the pairs' labels.
+    priors : Priors or None
+        Prior counts, which may be learned on the way; None before the first iteration.
     """
 
     iteration: int
@@ -55,6 +60,8 @@ class State:
     rng: np.random.Generator
     stream: NDArray[np.uint64]
     log_joint: float = float("nan")
+    log_links: float = 0.0
+    priors: Priors | None = None
 
 
 def count_topics(
@@ -73,9 +80,17 @@ def count_topics(
 
 
 def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence) -> State:
-    """Return the state the paper starts from: topics drawn uniformly, augmented variables 1, weights 0."""
+    """Return the state the paper starts from: topics drawn uniformly, augmented variables 1, weights 0.
+
+    Seed words start in their topic; one that several topics have, in the last of them.
+    """
     for_topics, for_rng, for_stream = seed.spawn(3)
     assignments = np.random.default_rng(for_topics).integers(n_topics, size=corpus.n_tokens, dtype=np.int32)
+    if len(corpus.seeds.word):
+        topic_of = np.full(corpus.n_words, -1, dtype=np.int32)
+        topic_of[corpus.seeds.word] = corpus.seeds.topic
+        seeded = topic_of[corpus.words]
+        assignments = np.where(seeded >= 0, seeded, assignments)
     doc_topic, word_topic, topic_total = count_topics(corpus, assignments, n_topics)
     return State(
         iteration=0,

@@ -1,0 +1,207 @@
+"""What a fitted model answers about new documents: topics, links, reasons, words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from linktopics._inputs import resolve_counts, resolve_documents, resolve_links
+from linktopics.network import DocumentNetwork
+from linktopics.posterior import PosteriorSample
+from linktopics.prediction import Predictor
+from linktopics.run import Run
+from linktopics.words import PredictsWords
+
+__all__ = ["AnswersQuestions"]
+
+
+class AnswersQuestions(PredictsWords):
+    """The questions one can put to a fitted `RelationalTopicModel` about new documents."""
+
+    network_: DocumentNetwork
+    samples_: list[PosteriorSample]
+    best_chain_: int
+    alpha_: NDArray[np.float64]
+    n_jobs: int | None
+    verbose: bool | str
+    _run: Run
+
+    @property
+    def _predictor(self) -> Predictor:
+        check_is_fitted(self)
+        return Predictor(
+            network=self.network_,
+            samples=self.samples_,
+            best_chain=self.best_chain_,
+            settings=self._run.settings,
+            features=self._run.features,
+            seed=self._run.inference_seed,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""
+        proportions = (shares * lengths[:, None] + self.alpha_) / (lengths[:, None] + self.alpha_.sum())
+        return np.asarray(proportions / proportions.sum(1, keepdims=True))
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return topic proportions of documents from their words alone.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DocumentNetwork, text or list of texts
+            The documents. Texts are read with the vectorizer of the network that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_topics)
+            Rows sum to 1. A document's row does not depend on the other documents.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> model.transform(["kittens purr"]).shape
+        (1, 2)
+        """
+        check_is_fitted(self)
+        counts = resolve_counts(self, X)
+        predictor = self._predictor
+        shares = np.mean([predictor.infer(sample, counts) for sample in predictor.described], axis=0, dtype=float)
+        return self._smooth(shares, counts.sum(1))
+
+    def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> NDArray[np.float64]:
+        """Return the probability that each new document links with each training document.
+
+        Parameters
+        ----------
+        documents : array-like, sparse matrix, DocumentNetwork, text or list of texts
+            The new documents.
+        candidates : sequence of ids, default=None
+            Training documents to consider, by id; None is all.
+        direction : {"both", "out", "in"}, default="both"
+            Links from the new document, to it, or either way.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_candidates)
+            Probabilities averaged over posterior samples. They speak of pairs as they were trained on, where links are
+            more frequent than in the whole network; their order is what counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import RelationalTopicModel
+        >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
+        >>> model.predict_links([[1, 1, 0, 0]]).shape
+        (1, 4)
+        """
+        check_is_fitted(self)
+        return self._predictor.predict(resolve_documents(self, documents), candidates, direction)
+
+    def suggest_links(
+        self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9
+    ) -> pd.DataFrame:
+        """Return the training documents that new documents should link with, best first, and why.
+
+        Parameters
+        ----------
+        documents : array-like, sparse matrix, DocumentNetwork, text or list of texts
+            The new documents.
+        top : int, default=10
+            Suggestions per document.
+        direction : {"both", "out", "in"}, default="both"
+            Links from the new document, to it, or either way.
+        interval : float, default=0.9
+            Mass of the interval that `lower` and `upper` bound.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``document`` (its number), ``id``, ``title``, ``probability``, ``lower``, ``upper`` (over posterior
+            samples; NaN if there is only one) and ``why``, the topics that carry the score.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> list(model.suggest_links("kittens purr", top=2).columns)
+        ['document', 'id', 'title', 'probability', 'lower', 'upper', 'why']
+        """
+        check_is_fitted(self)
+        return self._predictor.suggest(resolve_documents(self, documents), top, direction, interval)
+
+    def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
+        """Return the probabilities of words in new documents of which only links are known.
+
+        Parameters
+        ----------
+        links : sequence of sequences of ids, or None
+            For each new document the training documents it links to.
+        linked_by : sequence of sequences of ids, default=None
+            For each new document the training documents that link to it. In an undirected network there is no
+            difference.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_words)
+            Rows sum to 1. Topics are drawn given the links, whose augmented variables are drawn too, for documents as
+            long as those fitted are on average; the mix of topics is averaged over draws and posterior samples. A
+            document without links has the topics of the prior. The same call gives the same numbers, but other
+            documents in it have a say in the random numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import RelationalTopicModel
+        >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
+        >>> model.word_probabilities([[0], [2, 3]]).shape
+        (2, 4)
+        """
+        check_is_fitted(self)
+        return self._predictor.words(*resolve_links(self.network_, links, linked_by))
+
+    def explain_link(self, source: Any, target: Any, *, documents: Any = None) -> pd.DataFrame:
+        """Return the parts of the score of a pair: how much each topic of the source pulls each topic of the target.
+
+        Parameters
+        ----------
+        source, target : id, or None
+            Training documents by id. New documents take the place of the end that is None.
+        documents : array-like, sparse matrix, DocumentNetwork, text or list of texts, default=None
+            New documents, each of which is paired with the other end.
+
+        Returns
+        -------
+        DataFrame
+            A row for each pair of topics (``source_topic``, ``target_topic``, ``source_words``, ``target_words``) and
+            for each feature (``feature``, ``detail``), by size of its ``part`` of the score; with new documents also
+            ``document``, their number. Parts sum to the score, averaged over the samples of the best chain. ``share``
+            is the part relative to all parts of its sign. A pair of training documents is looked at as if the source
+            was new and the links between the two were not known.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> model.explain_link("b", "a").query("feature == 'tfidf'").detail.item()
+        'shared words: cats'
+        >>> bool(model.explain_link(None, "a", documents="kittens purr").part.sum() > 0)
+        True
+        """
+        check_is_fitted(self)
+        new = None if documents is None else resolve_documents(self, documents)
+        return self._predictor.explain(source, target, new)

@@ -1,0 +1,263 @@
+"""How a model goes on: to the end of its run, beyond it, with a network that has changed, and from disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from linktopics._inputs import resolve_network
+from linktopics.errors import DataError, ModelError
+from linktopics.network import DocumentNetwork
+from linktopics.posterior import Chain, run_chains
+from linktopics.run import Run, carry_over, check_extends
+from linktopics.sampler import Sampler
+from linktopics.storage import Keeper, load_run
+
+__all__ = ["GoesOn"]
+
+Model = TypeVar("Model", bound="GoesOn")
+
+
+class GoesOn:
+    """The life of a `RelationalTopicModel` after its run was prepared."""
+
+    n_topics: int
+    n_chains: int
+    n_jobs: int | None
+    verbose: bool | str
+    n_features_in_: int
+    directed: bool | None
+    get_params: Callable[..., dict[str, Any]]
+    _validate_params: Callable[[], None]
+    _prepare: Callable[[DocumentNetwork, np.random.SeedSequence], Run]
+    _smooth: Callable[[NDArray[np.floating], NDArray[np.integer]], NDArray[np.float64]]
+
+    def _carry_out(
+        self: Model, run: Run, checkpoint: str | os.PathLike[str] | None, every: int, overwrite: bool = False
+    ) -> Model:
+        """Run the chains to the end of the plan, and describe what they found."""
+        corpus, keep = run.awake(), None
+        if checkpoint is not None:
+            if not (isinstance(every, Integral) and every >= 1):
+                raise ValueError(f"checkpoint_every is {every!r}; it must be a whole number from 1 on.")
+            keep = Keeper(checkpoint, type(self).__name__, self.get_params(deep=False), run, overwrite=overwrite).keep
+        run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every)
+        self._describe(run)
+        return self
+
+    def resume(
+        self: Model,
+        n_iter: int = 0,
+        n_samples: int | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 50,
+    ) -> Model:
+        """Go on sampling from where the chains are.
+
+        Parameters
+        ----------
+        n_iter : int, default=0
+            Sweeps of burn-in to add. Samples kept so far are then dropped, as burn-in, and new ones are drawn.
+        n_samples : int, default=None
+            Samples to draw per chain: in place of those dropped, or without `n_iter` beside those kept so far. None
+            draws as many as the model has, or without `n_iter` none: a run that was interrupted goes on to its end.
+        checkpoint : path, default=None
+            As in `fit`; a model that is there is replaced.
+        checkpoint_every : int, default=50
+            As in `fit`.
+
+        Returns
+        -------
+        self : RelationalTopicModel
+            The model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linktopics import RelationalTopicModel
+        >>> X = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> model = RelationalTopicModel(2, negatives=2, n_iter=50, random_state=0).fit(X, links=[(0, 1), (2, 3)])
+        >>> len(model.samples_), len(model.resume(n_samples=5).samples_)
+        (40, 60)
+        """
+        run = self._fitted_run()
+        for name, value, least in (("n_iter", n_iter, 0), ("n_samples", n_samples, 1)):
+            if value is not None and (not isinstance(value, Integral) or value < least):
+                raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+        if n_iter:
+            run.plan = run.plan.more_burn_in(int(n_iter), int(n_samples or run.plan.n_samples))
+        elif n_samples:
+            run.plan = run.plan.more_samples(int(n_samples))
+        return self._carry_out(run, checkpoint, checkpoint_every, overwrite=True)
+
+    def extend(
+        self: Model,
+        network: DocumentNetwork,
+        *,
+        n_iter: int = 50,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 50,
+    ) -> Model:
+        """Go on with a network that has changed: documents and links added, changed or removed.
+
+        Tokens that were there before keep their topics to begin with, documents being the same if their ids are and
+        words if their names are. Topics therefore stay what they were, and learn from what is new. Weights stay, too;
+        non-links are sampled anew.
+
+        Parameters
+        ----------
+        network : DocumentNetwork
+            The network as it is now, see `DocumentNetwork.extended`. Its vocabulary may have grown.
+        n_iter : int, default=50
+            Sweeps of burn-in; then `n_samples` samples are drawn, as in `fit`.
+        checkpoint, checkpoint_every
+            As in `fit`.
+
+        Returns
+        -------
+        self : RelationalTopicModel
+            The model, fitted to the changed network.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> larger = network.extended({"e": "kittens purr"}, [("e", "a")])
+        >>> model.extend(larger).doc_topic_.shape
+        (5, 2)
+        """
+        old = self._fitted_run()
+        self._validate_params()
+        if not isinstance(network, DocumentNetwork):
+            raise DataError(
+                f"network is a {type(network).__name__}; pass a DocumentNetwork, as network.extended gives."
+            )
+        check_extends(old, network, self.n_topics)
+        seed = np.random.SeedSequence([*old.entropy, len(old.entropy)])
+        run = self._prepare(resolve_network(self, network, None, self.directed), seed)
+        run.plan = replace(run.plan, n_iter=n_iter)
+        chains = [old.chains[number % len(old.chains)] for number in range(self.n_chains)]
+        for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(self.n_chains), strict=True)):
+            state = carry_over(old, run.awake(), run.network, chain.state, its_seed)
+            Sampler(run.awake(), run.settings, state).refresh()
+            run.chains[number] = Chain.at(number, state)
+        return self._carry_out(run, checkpoint, checkpoint_every)
+
+    def _fitted_run(self) -> Run:
+        if not hasattr(self, "_run"):
+            check_is_fitted(self, "_run")
+        return self._run
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Save the model in a folder: model.json and arrays, no pickle.
+
+        The folder appears whole or not at all. Functions (a vectorizer's, or those of `PairFunction`) are not saved
+        and have to be given to `load` again.
+
+        Parameters
+        ----------
+        path : path
+            The folder; it is made if it is not there.
+        overwrite : bool, default=False
+            Whether to replace a model that is there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> folder = tempfile.mkdtemp()
+        >>> model.save(folder)
+        >>> RelationalTopicModel.load(folder).suggest_links("kittens purr", top=1).id.item()
+        'a'
+        """
+        run = self._fitted_run()
+        Keeper(path, type(self).__name__, self.get_params(deep=False), run, overwrite=overwrite)
+
+    @classmethod
+    def load(
+        cls: type[Model],
+        path: str | os.PathLike[str],
+        *,
+        vectorizer: Any = None,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        unfinished: bool = False,
+        verify: bool = False,
+    ) -> Model:
+        """Load a model from its folder. Nothing in it is executed, and large arrays stay on disk until they are needed.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+        vectorizer : object, default=None
+            What reads new texts, where that could not be saved.
+        functions : mapping from str to callable, default=None
+            The functions of pairs, by the name of their `PairFunction`.
+        unfinished : bool, default=False
+            Whether to load a run that was interrupted, too, to go on with it by `resume`.
+        verify : bool, default=False
+            Compare large files with their checksums, too; small ones always are.
+
+        Examples
+        --------
+        See `save`.
+        """
+        parameters, run = load_run(path, cls.__name__, vectorizer=vectorizer, functions=functions, verify=verify)
+        if not run.finished and not unfinished:
+            done = min(chain.state.iteration for chain in run.chains)
+            raise ModelError(
+                f"{path}: the model is not finished (sweep {done:,} of {run.plan.length:,}); go on with it by "
+                "linktopics resume, or RelationalTopicModel.load(path, unfinished=True).resume()."
+            )
+        model = cls(**parameters)
+        model.n_features_in_ = run.network.n_words
+        if run.finished:
+            model._describe(run)
+        else:
+            model._run = run
+        return model
+
+    def _describe(self, run: Run) -> None:
+        """Set the fitted attributes."""
+        self._run = run
+        self.network_ = run.network
+        self.network_report_ = run.network.report
+        self.n_pairs_ = run.n_pairs
+        self.n_burn_in_ = run.plan.n_iter
+        traces = np.stack([chain.trace for chain in run.chains])
+        self.trace_ = {name: traces[:, :, column] for column, name in enumerate(run.quantities)}
+        self.log_joints_ = self.trace_["log joint"]
+        self.samples_ = [sample for chain in run.chains for sample in chain.samples]
+        self.timings_ = {step: sum(c.seconds[step] for c in run.chains) for step in run.chains[0].seconds}
+        means = [np.mean([sample.log_joint for sample in chain.samples]) for chain in run.chains]
+        self.best_chain_ = int(np.argmax(means))
+        self.log_joint_ = self.log_joints_[self.best_chain_]
+        best = run.chains[self.best_chain_].samples
+        self.alpha_ = best[-1].alpha
+        priors = run.chains[self.best_chain_].state.priors
+        assert priors is not None
+        self.beta_ = priors.beta
+        self.topic_word_ = np.mean([s.word_topic[:, : self.n_topics] for s in best], axis=0, dtype=float).T.copy()
+        self.topic_word_ /= self.topic_word_.sum(1, keepdims=True)
+        shares = np.mean([s.doc_topic for s in best], axis=0, dtype=float)
+        self.doc_topic_ = self._smooth(shares, self.network_.lengths)
+        weights = np.stack([s.weights for s in best])
+        self.link_weights_ = weights.mean(0)
+        self.link_weights_std_ = weights.std(0)
+        self.feature_names_ = list(run.features.columns)
+        feature_weights = np.stack([s.feature_weights for s in self.samples_])
+        self.feature_weights_, self.feature_weights_std_ = feature_weights.mean(0), feature_weights.std(0)
+        self.intercept_ = float(run.features.constant @ self.feature_weights_)

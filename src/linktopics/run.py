@@ -1,0 +1,181 @@
+"""Run: all that a fit works with and leaves behind, from which it can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.errors import DataError
+from linktopics.features import FeatureSet
+from linktopics.network import DocumentNetwork
+from linktopics.posterior import Chain, Plan
+from linktopics.sampler import Corpus, Settings, State, count_topics
+
+__all__ = ["Run", "carry_over", "check_extends"]
+
+CHUNK = 2**16
+"""Tokens whose topics are drawn at once."""
+
+
+@dataclass
+class Run:
+    """A fit, finished or on its way.
+
+    Attributes
+    ----------
+    network : DocumentNetwork
+        The documents.
+    settings : Settings
+        The model.
+    plan : Plan
+        How far the chains go.
+    features : FeatureSet
+        What is known of pairs besides topics.
+    chains : list of Chain
+        The chains.
+    entropy : list of int
+        What all random numbers come from.
+    inference_seed : int
+        Seed of the topics of new documents.
+    n_pairs : int
+        Number of training pairs.
+    quantities : list of str
+        Names of the columns of traces.
+    corpus : Corpus or None
+        What the chains read; None while it is on disk.
+    waken : callable or None
+        Reads from disk what is there still: sets `corpus` and completes the states.
+    """
+
+    network: DocumentNetwork
+    settings: Settings
+    plan: Plan
+    features: FeatureSet
+    chains: list[Chain]
+    entropy: list[int]
+    inference_seed: int
+    n_pairs: int
+    quantities: list[str]
+    corpus: Corpus | None = None
+    waken: Callable[[Run], None] | None = None
+
+    def awake(self) -> Corpus:
+        """Return the corpus; if it is on disk, read it and complete the states."""
+        if self.waken is not None:
+            self.waken(self)
+            self.waken = None
+        assert self.corpus is not None
+        return self.corpus
+
+    @property
+    def finished(self) -> bool:
+        """Whether all chains have reached the end of the plan."""
+        return all(chain.state.iteration >= self.plan.length for chain in self.chains)
+
+
+def check_extends(run: Run, network: DocumentNetwork, n_topics: int) -> None:
+    """Raise if the run cannot go on with this network."""
+    old = run.network
+    if n_topics != run.settings.n_topics:
+        raise ValueError(f"n_topics is {n_topics}, but the model was fitted with {run.settings.n_topics}; fit it anew.")
+    if network.directed != old.directed:
+        kinds = ("directed" if one.directed else "undirected" for one in (old, network))
+        raise DataError("the network fitted is {}, this one {}; give both the same kind of links.".format(*kinds))
+    if (network.vocabulary is None) != (old.vocabulary is None):
+        raise DataError("one of the two networks has a vocabulary and the other has not, so words cannot be compared.")
+    if not set(old.ids.tolist()) & set(network.ids.tolist()):
+        raise DataError(
+            f"no document of the network fitted is in this one: ids there are like {old.ids.tolist()[0]!r}, here like "
+            f"{network.ids.tolist()[0]!r}. Pass the whole network as it is now, as network.extended gives it."
+        )
+
+
+def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State, seed: np.random.SeedSequence) -> State:
+    """Return a state over a changed network in which all tokens that were there before keep their topics.
+
+    Documents are the same if their ids are, words if their names are. Other tokens draw a topic from those of their
+    word and of their document; weights stay.
+
+    Parameters
+    ----------
+    old : Run
+        The run so far.
+    corpus : Corpus
+        The changed network, laid out.
+    network : DocumentNetwork
+        The changed network.
+    state : State
+        A state of a chain of `old`.
+    seed : numpy.random.SeedSequence
+        Source of randomness.
+    """
+    for_topics, for_rng = seed.spawn(2)
+    rng = np.random.default_rng(for_topics)
+    assert state.priors is not None
+    K = old.settings.n_topics
+    assignments = _matched(old, corpus, network, state)
+    new = np.flatnonzero(assignments < 0)
+    assignments[new] = 0
+    kept = assignments.copy()
+    doc_topic, word_topic, topic_total = count_topics(corpus, kept, K)
+    document = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))
+    doc_topic[:, 0] -= np.bincount(document[new], minlength=len(doc_topic))  # the tokens that have no topic yet
+    word_topic[:, 0] -= np.bincount(corpus.words[new], minlength=len(word_topic))
+    topic_total[0] -= len(new)
+    word_topic[corpus.seeds.word, corpus.seeds.topic] += corpus.seeds.amount.astype(np.float32)
+    mass = topic_total[:K] + state.priors.topic_mass(corpus)
+    for first in range(0, len(new), CHUNK):
+        part = new[first : first + CHUNK]
+        p = (word_topic[corpus.words[part], :K] + state.priors.beta) / mass
+        p *= doc_topic[document[part], :K] + state.priors.alpha
+        sums = np.cumsum(p, axis=1)
+        drawn = (sums < rng.random(len(part))[:, None] * sums[:, -1:]).sum(axis=1)
+        assignments[part] = np.minimum(drawn, K - 1)
+    doc_topic, word_topic, topic_total = count_topics(corpus, assignments, K)
+    same_features = corpus.n_features == len(state.feature_weights)
+    return State(
+        iteration=0,
+        assignments=assignments,
+        doc_topic=doc_topic,
+        word_topic=word_topic,
+        topic_total=topic_total,
+        weights=state.weights.copy(),
+        feature_weights=state.feature_weights.copy() if same_features else np.zeros(corpus.n_features),
+        augmented=np.ones(corpus.n_pairs),
+        rng=np.random.default_rng(for_rng),
+        stream=state.stream.copy(),
+        priors=state.priors,
+    )
+
+
+def _matched(old: Run, corpus: Corpus, network: DocumentNetwork, state: State) -> NDArray[np.int32]:
+    """Return for each token the topic of the same token of the old network; -1 if there is none."""
+    before = old.awake()
+    place = {id: number for number, id in enumerate(network.ids.tolist())}
+    documents = np.array([place.get(id, -1) for id in old.network.ids.tolist()], dtype=np.int64)
+    words = _words_in(old.network, network)
+    at = documents[np.repeat(np.arange(before.n_documents), np.diff(before.start))]
+    word = words[before.words]
+    there = np.flatnonzero((at >= 0) & (word >= 0))
+    keys = at[there] * corpus.n_words + word[there]
+    order = np.argsort(keys, kind="stable")
+    keys, topics = keys[order], state.assignments[there][order]
+    wanted = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start)) * corpus.n_words + corpus.words
+    # Both are sorted, so equal tokens of a document stand side by side: the n-th of one is the n-th of the other.
+    found = np.searchsorted(keys, wanted) + np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
+    result = np.full(len(wanted), -1, dtype=np.int32)
+    inside = np.flatnonzero(found < len(keys))
+    same = inside[keys[found[inside]] == wanted[inside]]
+    result[same] = topics[found[same]]
+    return result
+
+
+def _words_in(old: DocumentNetwork, new: DocumentNetwork) -> NDArray[np.int64]:
+    """Return the number that each word of one network has in another; -1 if none."""
+    if old.vocabulary is None or new.vocabulary is None:
+        return np.where(np.arange(old.n_words) < new.n_words, np.arange(old.n_words), -1)
+    place = {word: number for number, word in enumerate(new.vocabulary.tolist())}
+    return np.array([place.get(word, -1) for word in old.vocabulary.tolist()], dtype=np.int64)

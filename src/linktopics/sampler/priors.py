@@ -1,0 +1,139 @@
+"""Prior counts of topics in documents and of words in topics: learned where asked for, and raised for seed words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma
+
+from linktopics.sampler.corpus import Corpus
+
+__all__ = ["Priors", "learn_alpha", "learn_beta"]
+
+Array = NDArray[np.float64]
+
+SMALLEST, LARGEST = 1e-4, 1e4
+"""Bounds of what is learned. A topic that no token has would go to zero and never come back."""
+
+STEPS, TOLERANCE = 100, 1e-4
+"""Steps of a fixed point at most, and the relative change at which it has settled."""
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Prior counts.
+
+    Attributes
+    ----------
+    alpha : ndarray of float64, shape (K,)
+        Prior tokens of each topic in a document.
+    beta : float
+        Prior tokens of each word in a topic; seed words have more (see `Corpus.seeds`).
+    """
+
+    alpha: Array
+    beta: float
+
+    @classmethod
+    def even(cls, n_topics: int, alpha: float, beta: float) -> Priors:
+        """Spread `alpha` tokens per document evenly over the topics."""
+        return cls(np.full(n_topics, alpha / n_topics), beta)
+
+    @property
+    def alpha_total(self) -> float:
+        """Prior tokens of a document."""
+        return math.fsum(self.alpha)
+
+    def topic_mass(self, corpus: Corpus) -> Array:
+        """Return the prior tokens of each topic over all words; in float32's beta, as the sweep adds it up."""
+        mass = np.full(len(self.alpha), np.float64(np.float32(self.beta)) * corpus.n_words)
+        np.add.at(mass, corpus.seeds.topic, corpus.seeds.amount)
+        return mass
+
+
+def learn_alpha(
+    doc_topic: NDArray[np.float32], lengths: NDArray[np.integer], alpha: Array, *, per_topic: bool
+) -> Array:
+    """Return the alpha of highest likelihood given the topic counts of documents, by Minka's fixed point.
+
+    Parameters
+    ----------
+    doc_topic : ndarray of shape (n_documents, at least K)
+        Tokens per document and topic.
+    lengths : ndarray of shape (n_documents,)
+        Tokens per document.
+    alpha : ndarray of shape (K,)
+        Where to start.
+    per_topic : bool
+        Whether topics may differ.
+
+    References
+    ----------
+    Minka (2000), Estimating a Dirichlet distribution. Wallach, Mimno and McCallum (2009), Rethinking LDA: why priors
+    matter.
+    """
+    counts = _histograms(doc_topic[:, : len(alpha)])
+    of_lengths = _histograms(lengths[:, None])
+    for _ in range(STEPS):
+        gain = _excess(counts, alpha)
+        loss = float(_excess(of_lengths, np.array([alpha.sum()]))[0])
+        if loss <= 0:  # no document has a token
+            return alpha
+        ratio = gain / loss if per_topic else np.full(len(alpha), (alpha @ gain) / (alpha.sum() * loss))
+        new = np.clip(alpha * ratio, SMALLEST, LARGEST)
+        settled = bool((np.abs(new - alpha) <= TOLERANCE * alpha).all())
+        alpha = new
+        if settled:
+            break
+    return alpha
+
+
+def learn_beta(corpus: Corpus, word_topic: NDArray[np.float32], totals: NDArray[np.integer], priors: Priors) -> float:
+    """Return the beta of highest likelihood given the topic counts of words, by Minka's fixed point.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        For its number of words and its seed words.
+    word_topic : ndarray of shape (n_words, at least K)
+        Tokens per word and topic, without prior counts.
+    totals : ndarray of shape (K,)
+        Tokens per topic.
+    priors : Priors
+        Where to start.
+    """
+    K, V, seeds, beta = len(priors.alpha), corpus.n_words, corpus.seeds, priors.beta
+    counts = _histograms(word_topic[:, :K].reshape(-1, 1))
+    seeded = word_topic[seeds.word, seeds.topic].astype(float)
+    extra = np.bincount(seeds.topic, weights=seeds.amount, minlength=K)
+    for _ in range(STEPS):
+        gain = float(_excess(counts, np.array([beta]))[0])
+        for amount, sign in ((seeds.amount, 1.0), (0.0, -1.0)):  # seed words start from more than beta
+            gain += sign * float((digamma(seeded + beta + amount) - digamma(beta + amount)).sum())
+        loss = V * float((digamma(totals + V * beta + extra) - digamma(V * beta + extra)).sum())
+        if loss <= 0:
+            return beta
+        new = float(np.clip(beta * gain / loss, SMALLEST, LARGEST))
+        settled = abs(new - beta) <= TOLERANCE * beta
+        beta = new
+        if settled:
+            break
+    return beta
+
+
+def _histograms(counts: NDArray) -> NDArray[np.int64]:
+    """Return how often each count occurs in each column, counts x columns."""
+    whole = np.asarray(counts, dtype=np.int64)
+    n_columns = whole.shape[1]
+    size = int(whole.max(initial=0)) + 1
+    flat = whole * n_columns + np.arange(n_columns)
+    return np.bincount(flat.reshape(-1), minlength=size * n_columns).reshape(size, n_columns)
+
+
+def _excess(histograms: NDArray[np.int64], prior: Array) -> Array:
+    """Return the sum of digamma(count + prior) - digamma(prior) over the counts of each column."""
+    n = np.arange(len(histograms))[:, None]
+    return np.asarray((histograms * (digamma(n + prior) - digamma(prior))).sum(axis=0))

@@ -1,0 +1,5 @@
+"""Models on disk: a folder with a manifest, model.json, and arrays that are mapped into memory. No pickle anywhere."""
+
+from linktopics.storage.keeping import Keeper, load_run
+
+__all__ = ["Keeper", "load_run"]

@@ -1,0 +1,147 @@
+"""A network as arrays: counts and links as they are, and columns of strings, numbers and other plain values."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics._report import NetworkReport
+from linktopics.errors import DataError, ModelError
+from linktopics.network import DocumentNetwork
+
+__all__ = ["network_arrays", "pack", "restore_network", "unpack"]
+
+COLUMNS = ("ids", "vocabulary", "titles", "labels", "texts")
+
+
+def pack(values: NDArray, name: str) -> dict[str, NDArray]:
+    """Return a column as arrays: numbers as they are, strings end to end, other values as JSON.
+
+    Raises
+    ------
+    DataError
+        If a value is of a kind that JSON cannot give back as it was.
+    """
+    if values.dtype != object:
+        return {name: values}
+    listed = values.tolist()
+    if all(type(value) is str for value in listed):
+        encoded = [value.encode("utf-8", "surrogatepass") for value in listed]
+        ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
+        return {f"{name}/text": _bytes(b"".join(encoded)), f"{name}/ends": ends}
+    for value in listed:
+        if not _plain(value):
+            raise DataError(
+                f"{name} holds {value!r}, a {type(value).__name__}; a model on disk can hold strings, numbers, "
+                "booleans, None and lists of these. Make the network with such values."
+            )
+    return {f"{name}/json": _bytes(json.dumps(listed).encode("ascii"))}
+
+
+def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
+    """Return a column that `pack` made; None if there is none of this name."""
+    if name in arrays:
+        return arrays[name]
+    if f"{name}/json" in arrays:
+        listed = json.loads(arrays[f"{name}/json"].tobytes())
+    elif f"{name}/text" in arrays:
+        data, ends = arrays[f"{name}/text"].tobytes(), arrays[f"{name}/ends"].tolist()
+        listed = []
+        start = 0
+        for end in ends:
+            listed.append(data[start:end].decode("utf-8", "surrogatepass"))
+            start = end
+    else:
+        return None
+    return np.fromiter(listed, dtype=object, count=len(listed))
+
+
+def network_arrays(network: DocumentNetwork) -> dict[str, NDArray]:
+    """Return a network as arrays, but for its vectorizer."""
+    counts = network.counts
+    arrays = {
+        "counts/starts": counts.indptr,
+        "counts/words": counts.indices,
+        "counts/values": counts.data,
+        "links": network.links,
+    }
+    for name in COLUMNS:
+        values = getattr(network, name)
+        if values is not None:
+            arrays.update(pack(values, name))
+    for name, values in network.columns.items():
+        arrays.update(pack(values, f"columns/{name}"))
+    return arrays
+
+
+def restore_network(arrays: dict[str, NDArray], described: dict[str, Any], vectorizer: Any) -> DocumentNetwork:
+    """Return the network of arrays that were checked when it was saved, and are looked at here for their sizes."""
+    n, V = described["n_documents"], described["n_words"]
+    starts, words, values = (arrays[f"counts/{part}"] for part in ("starts", "words", "values"))
+    links = arrays["links"]
+    sound = (
+        len(starts) == n + 1
+        and len(words) == len(values)
+        and int(starts[-1]) == len(words)
+        and bool((np.diff(starts) >= 0).all())
+        and (not len(words) or (int(words.min()) >= 0 and int(words.max()) < V))
+        and links.ndim == 2
+        and (not len(links) or (int(links.min()) >= 0 and int(links.max()) < n))
+    )
+    if not sound:
+        raise ModelError("the model is damaged (its counts or links do not fit each other); take it from a copy.")
+    network = DocumentNetwork.__new__(DocumentNetwork)
+    network.counts = csr_array((values, words, starts), shape=(n, V))
+    network.counts.has_sorted_indices = network.counts.has_canonical_format = True
+    network.links = links
+    network.directed = described["directed"]
+    network._has_names = described["has_names"]
+    for name in COLUMNS:
+        setattr(network, name, unpack(arrays, name))
+    network.columns = {}
+    for name in described["columns"]:
+        column = unpack(arrays, f"columns/{name}")
+        assert column is not None
+        network.columns[name] = column
+    network.vectorizer = vectorizer
+    network.report = _restore_report(described["report"])
+    network._positions = None
+    return network
+
+
+def describe_network(network: DocumentNetwork) -> dict[str, Any]:
+    """Return what a manifest says of a network."""
+    return {
+        "fingerprint": network.fingerprint(),
+        "n_documents": network.n_documents,
+        "n_words": network.n_words,
+        "n_tokens": network.n_tokens,
+        "n_links": network.n_links,
+        "directed": network.directed,
+        "has_names": network._has_names,
+        "columns": list(network.columns),
+        "report": dataclasses.asdict(network.report),
+    }
+
+
+def _restore_report(values: dict[str, Any]) -> NetworkReport:
+    return NetworkReport(**{name: _tuples(value) for name, value in values.items()})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_plain, value))
+    return value is None or type(value) in (str, int, float, bool)
+
+
+def _bytes(data: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(data, dtype=np.uint8)

@@ -1,0 +1,282 @@
+"""Runs on disk: written whole or chain by chain while they are on their way, and read back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+import threading
+from datetime import datetime, timezone
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics import __version__
+from linktopics.errors import ModelError
+from linktopics.features import FeatureSet, FittedFeature, resolve_features
+from linktopics.network import DocumentNetwork
+from linktopics.pairs import TrainingPairs
+from linktopics.posterior import Chain, Plan, PosteriorSample
+from linktopics.run import Run
+from linktopics.sampler import Corpus, Priors, Seeds, Settings, State, count_topics
+from linktopics.storage.columns import describe_network, network_arrays, restore_network, unpack
+from linktopics.storage.folder import ModelFolder
+from linktopics.storage.parameters import (
+    Functions,
+    parameters_to_json,
+    restore_parameters,
+    restore_vectorizer,
+    vectorizer_to_json,
+)
+
+__all__ = ["Keeper", "load_run"]
+
+VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma")
+
+SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha")
+
+
+class Keeper:
+    """Keeps a run in a folder; safe to call from several threads.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    kind : str
+        Name of the estimator.
+    parameters : dict
+        Its parameters.
+    run : Run
+        What to keep. Network and training pairs are written at once, chains by `keep`.
+    overwrite : bool
+        Whether to replace a model that is there.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], kind: str, parameters: dict[str, Any], run: Run, *, overwrite: bool
+    ) -> None:
+        self.folder = ModelFolder(path)
+        self.run = run
+        self.folder.claim(overwrite=overwrite)
+        self._lock = threading.Lock()
+        self._chains: dict[int, dict[str, Any]] = {}
+        self._samples: dict[int, list[dict[str, Any]]] = {chain.number: [] for chain in run.chains}
+        self._kept: dict[int, list[PosteriorSample]] = {chain.number: [] for chain in run.chains}
+        written, arrays = parameters_to_json(parameters)
+        network = run.network
+        self._fixed = {"network": self.folder.write("network", network_arrays(network))}
+        self._fixed["training"] = self.folder.write("training", {**_training_arrays(run), **arrays})
+        self._manifest = {
+            "kind": kind,
+            "parameters": written,
+            "settings": dataclasses.asdict(run.settings),
+            "plan": dataclasses.asdict(run.plan),
+            "network": json.loads(json.dumps(describe_network(network), default=str)),
+            "vectorizer": vectorizer_to_json(network.vectorizer),
+            "features": run.features.to_json(),
+            "entropy": [str(part) for part in run.entropy],
+            "inference_seed": run.inference_seed,
+            "n_pairs": run.n_pairs,
+            "quantities": run.quantities,
+            "versions": _versions(),
+        }
+        for chain in run.chains:
+            self._write(chain)
+        self._commit()
+
+    def keep(self, chain: Chain) -> None:
+        """Write the state of a chain and the samples that are new."""
+        with self._lock:
+            self._write(chain)
+            self._commit()
+
+    def _write(self, chain: Chain) -> None:
+        number, state = chain.number, chain.state
+        kept = self._kept[number]
+        if [*map(id, kept)] != [*map(id, chain.samples[: len(kept)])]:  # they were dropped for more burn-in
+            kept.clear()
+            self._samples[number] = []
+        new = chain.samples[len(kept) :]
+        if new:
+            arrays = {f"{i}/{name}": getattr(sample, name) for i, sample in enumerate(new) for name in SAMPLE_ARRAYS}
+            arrays["log_joint"] = np.array([sample.log_joint for sample in new])
+            self._samples[number].append(self.folder.write(f"samples-{number}", arrays))
+            kept += new
+        self._chains[number] = {
+            "number": number,
+            "iteration": state.iteration,
+            "log_joint": state.log_joint,
+            "log_links": state.log_links,
+            "beta": None if state.priors is None else state.priors.beta,
+            "rng": state.rng.bit_generator.state,
+            "seconds": dict(chain.seconds),
+            "state": self.folder.write(f"chain-{number}", _state_arrays(chain)),
+        }
+
+    def _commit(self) -> None:
+        chains = [{**entry, "samples": self._samples[number]} for number, entry in sorted(self._chains.items())]
+        files = [*self._fixed.values()]
+        for entry in chains:
+            files += [entry["state"], *entry["samples"]]
+        saved = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.folder.commit({**self._manifest, "saved": saved, **self._fixed_names(), "chains": chains}, files)
+
+    def _fixed_names(self) -> dict[str, Any]:
+        return {f"{name}_file": entry["file"] for name, entry in self._fixed.items()}
+
+
+def _training_arrays(run: Run) -> dict[str, NDArray]:
+    corpus = run.awake()
+    arrays = {
+        "source": corpus.source,
+        "target": corpus.target,
+        "label": corpus.label,
+        "features": corpus.features.T,  # which lie by columns in memory
+        "seeds/word": corpus.seeds.word,
+        "seeds/topic": corpus.seeds.topic,
+        "seeds/amount": corpus.seeds.amount,
+    }
+    for feature in run.features.features:
+        for name, array in feature.arrays().items():
+            arrays[f"fitted {feature.name}/{name}"] = array
+    return arrays
+
+
+def _state_arrays(chain: Chain) -> dict[str, NDArray]:
+    state = chain.state
+    names = ("assignments", "weights", "feature_weights", "augmented", "stream")
+    arrays = {name: getattr(state, name) for name in names}
+    if state.priors is not None:
+        arrays["alpha"] = state.priors.alpha
+    return {**arrays, "trace": chain.trace}
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "linktopics": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in VERSIONS},
+    }
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Reading
+# --------------------------------------------------------------------------------------------------------------------
+
+
+def load_run(
+    path: str | os.PathLike[str], kind: str, *, vectorizer: Any, functions: Functions | None, verify: bool
+) -> tuple[dict[str, Any], Run]:
+    """Return the parameters of a model and its run; what only going on needs stays on disk until then."""
+    folder = ModelFolder(path)
+    manifest = folder.manifest()
+    folder.check(manifest, everything=verify)
+    if manifest.get("kind") != kind:
+        raise ModelError(f"{folder.path}: the model is a {manifest.get('kind')}, not a {kind}.")
+    entries = {entry["file"]: entry for entry in manifest["files"]}
+    try:
+        training = folder.read(entries[manifest["training_file"]])
+        arrays = folder.read(entries[manifest["network_file"]])
+        network = _network(arrays, manifest, vectorizer)
+        parameters = restore_parameters(manifest["parameters"], training, functions)
+        chains = [_chain(folder, entry) for entry in manifest["chains"]]
+        settings = Settings(**manifest["settings"])
+        restore = _Restore(parameters, settings, network, training)
+        run = Run(
+            network=network,
+            settings=settings,
+            plan=Plan(**manifest["plan"]),
+            features=FeatureSet.from_json(manifest["features"], restore),
+            chains=chains,
+            entropy=[int(part) for part in manifest["entropy"]],
+            inference_seed=manifest["inference_seed"],
+            n_pairs=manifest["n_pairs"],
+            quantities=manifest["quantities"],
+            waken=_Waken(training),
+        )
+    except (KeyError, TypeError, IndexError) as error:
+        raise ModelError(
+            f"{folder.path}: the model is damaged (model.json and the arrays do not fit each other: {error!r}); take "
+            "it from a copy, or fit and save it again."
+        ) from None
+    return parameters, run
+
+
+def _network(arrays: dict[str, NDArray], manifest: dict[str, Any], vectorizer: Any) -> DocumentNetwork:
+    if vectorizer is None:
+        vectorizer = restore_vectorizer(manifest["vectorizer"], unpack(arrays, "vocabulary"))
+    return restore_network(arrays, manifest["network"], vectorizer)
+
+
+@dataclasses.dataclass
+class _Restore:
+    """Makes the features of a model again when they are first needed."""
+
+    parameters: dict[str, Any]
+    settings: Settings
+    network: DocumentNetwork
+    training: dict[str, NDArray]
+
+    def __call__(self) -> list[FittedFeature]:
+        fitted = []
+        for feature in resolve_features(self.parameters["pair_features"], self.parameters["intercept"]):
+            start = f"fitted {feature.name}/"
+            own = {name.removeprefix(start): array for name, array in self.training.items() if name.startswith(start)}
+            fitted.append(feature.restore(self.network, self.settings, own))
+        return fitted
+
+
+def _chain(folder: ModelFolder, entry: dict[str, Any]) -> Chain:
+    arrays = folder.read(entry["state"])
+    nothing = np.empty((0, 0), np.float32)
+    generator = np.random.default_rng(0)
+    generator.bit_generator.state = entry["rng"]
+    state = State(
+        iteration=entry["iteration"],
+        assignments=arrays["assignments"],
+        doc_topic=nothing,
+        word_topic=nothing,
+        topic_total=np.empty(0, np.int64),
+        weights=arrays["weights"],
+        feature_weights=arrays["feature_weights"],
+        augmented=arrays["augmented"],
+        rng=generator,
+        stream=arrays["stream"],
+        log_joint=entry["log_joint"],
+        log_links=entry["log_links"],
+        priors=Priors(arrays["alpha"], entry["beta"]) if "alpha" in arrays else None,
+    )
+    samples = [sample for file in entry["samples"] for sample in _samples(folder, entry["number"], file)]
+    return Chain(entry["number"], state, arrays["trace"], samples, entry["seconds"])
+
+
+def _samples(folder: ModelFolder, chain: int, entry: dict[str, Any]) -> list[PosteriorSample]:
+    arrays = folder.read(entry)
+    return [
+        PosteriorSample(chain, float(log_joint), *(arrays[f"{i}/{name}"] for name in SAMPLE_ARRAYS))
+        for i, log_joint in enumerate(arrays["log_joint"])
+    ]
+
+
+@dataclasses.dataclass
+class _Waken:
+    """Completes a run that was read from disk, so that it can go on."""
+
+    training: dict[str, NDArray]
+
+    def __call__(self, run: Run) -> None:
+        arrays = self.training
+        pairs = TrainingPairs(arrays["source"], arrays["target"], arrays["label"], run.network.n_documents)
+        seeds = Seeds(arrays["seeds/word"], arrays["seeds/topic"], arrays["seeds/amount"])
+        features = arrays["features"].T
+        run.corpus = Corpus.build(run.network.counts, pairs, not run.network.directed, features, seeds)
+        for chain in run.chains:
+            state = chain.state
+            for name in ("assignments", "weights", "feature_weights", "augmented", "stream"):
+                setattr(state, name, np.array(getattr(state, name)))  # a copy that can be written to
+            counts = count_topics(run.corpus, state.assignments, run.settings.n_topics)
+            state.doc_topic, state.word_topic, state.topic_total = counts
