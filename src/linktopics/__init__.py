@@ -7,8 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linktopics import baselines, datasets, metrics
-    from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, UnseenWordsWarning
+    from linktopics import baselines, datasets, features, interop, metrics, plots
+    from linktopics.errors import (
+        DataError,
+        LinktopicsError,
+        MixingWarning,
+        ModelError,
+        NetworkWarning,
+        SamplingError,
+        UnseenWordsWarning,
+    )
     from linktopics.evaluation import evaluate
     from linktopics.model import RelationalTopicModel
     from linktopics.network import DocumentNetwork
@@ -22,6 +30,8 @@ __all__ = [
     "DocumentNetwork",
     "LinkSearchCV",
     "LinktopicsError",
+    "MixingWarning",
+    "ModelError",
     "NetworkWarning",
     "RelationalTopicModel",
     "SamplingError",
@@ -30,7 +40,10 @@ __all__ = [
     "baselines",
     "datasets",
     "evaluate",
+    "features",
+    "interop",
     "metrics",
+    "plots",
 ]
 
 _HOME = {
@@ -38,6 +51,8 @@ _HOME = {
     "DocumentNetwork": "network",
     "LinkSearchCV": "search",
     "LinktopicsError": "errors",
+    "MixingWarning": "errors",
+    "ModelError": "errors",
     "NetworkWarning": "errors",
     "RelationalTopicModel": "model",
     "SamplingError": "errors",
@@ -46,7 +61,7 @@ _HOME = {
     "evaluate": "evaluation",
 }
 
-_MODULES = ("baselines", "datasets", "metrics")
+_MODULES = ("baselines", "datasets", "features", "interop", "metrics", "plots")
 
 
 def __getattr__(name: str) -> Any:

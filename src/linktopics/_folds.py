@@ -21,7 +21,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from linktopics import __version__
-from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError
+from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, mixing_not_told
 from linktopics.metrics import auc, link_ranks, word_ranks
 from linktopics.model import RelationalTopicModel
 from linktopics.network import DocumentNetwork
@@ -95,7 +95,8 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     if isinstance(model, RelationalTopicModel):
         _warm_up(model.n_topics, model.loss, model.weights, model.sampler, network.directed)
     start = time.perf_counter()
-    model.fit(training)
+    with mixing_not_told():
+        model.fit(training)
     row = {"model": task.label, "fold": task.fold, "train_seconds": time.perf_counter() - start}
     truth = {"both": outgoing + incoming, "out": outgoing, "in": incoming}[
         task.direction if network.directed else "both"

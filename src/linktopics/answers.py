@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import resolve_counts, resolve_documents, resolve_links
+from linktopics._inputs import Documents, check_direction, resolve_counts, resolve_documents, resolve_links
+from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
 from linktopics.prediction import Predictor
@@ -140,6 +141,52 @@ class AnswersQuestions(PredictsWords):
         """
         check_is_fitted(self)
         return self._predictor.suggest(resolve_documents(self, documents), top, direction, interval)
+
+    def suggest_links_for(
+        self, ids: Any, top: int = 10, direction: str = "both", interval: float = 0.9
+    ) -> pd.DataFrame:
+        """Return further documents that documents of the network should link with, best first, and why.
+
+        They are looked at as new documents, by their words; themselves and documents they are linked with already are
+        left out.
+
+        Parameters
+        ----------
+        ids : id, or list of ids
+            Training documents.
+        top, direction, interval
+            As in `suggest_links`. A link in the other direction does not keep one from being suggested.
+
+        Returns
+        -------
+        DataFrame
+            As of `suggest_links`; ``document`` is the id.
+
+        Examples
+        --------
+        >>> from linktopics import DocumentNetwork, RelationalTopicModel
+        >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "cats and planets"}
+        >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+        >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+        >>> sorted(model.suggest_links_for("b", direction="out").id)
+        ['c', 'd']
+        """
+        check_is_fitted(self)
+        listed = list(ids) if isinstance(ids, list | tuple | np.ndarray) else [ids]
+        if not listed:
+            raise DataError("there are no documents: the list of ids is empty.")
+        check_direction(direction)
+        network = self.network_
+        places = np.array([network.index_of(id) for id in listed])
+        source, target = network.links.T
+        linked = []
+        for place in places:
+            out, into = target[source == place], source[target == place]
+            ways = {"out": [out], "in": [into], "both": [out, into]}
+            linked.append(np.concatenate([[place], *ways["both" if not network.directed else direction]]))
+        documents = Documents.of(network.subset(places))
+        table = self._predictor.suggest(documents, top, direction, interval, linked)
+        return table.assign(document=np.fromiter((listed[i] for i in table["document"]), object, len(table)))
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
         """Return the probabilities of words in new documents of which only links are known.

@@ -1,5 +1,9 @@
 """The errors and warnings a user can meet, in one place so that the command line can catch them."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "DataError",
     "LinktopicsError",
@@ -8,6 +12,7 @@ __all__ = [
     "NetworkWarning",
     "SamplingError",
     "UnseenWordsWarning",
+    "mixing_not_told",
 ]
 
 
@@ -25,6 +30,14 @@ class ModelError(LinktopicsError):
 
 class SamplingError(LinktopicsError, ArithmeticError):
     """The chain cannot go on, because its numbers left the range that can be computed with."""
+
+
+@contextmanager
+def mixing_not_told() -> Iterator[None]:
+    """Leave out the `MixingWarning` of fits whose mixing is told otherwise, or is not what matters."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixingWarning)
+        yield
 
 
 class NetworkWarning(UserWarning):

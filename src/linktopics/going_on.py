@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from linktopics._checks import user_stacklevel
 from linktopics._inputs import resolve_network
-from linktopics.errors import DataError, ModelError
+from linktopics.errors import DataError, MixingWarning, ModelError
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, run_chains
 from linktopics.run import Run, carry_over, check_extends
@@ -36,6 +38,7 @@ class GoesOn:
     directed: bool | None
     get_params: Callable[..., dict[str, Any]]
     _validate_params: Callable[[], None]
+    _verdict: Callable[[], str | None]
     _prepare: Callable[[DocumentNetwork, np.random.SeedSequence], Run]
     _smooth: Callable[[NDArray[np.floating], NDArray[np.integer]], NDArray[np.float64]]
 
@@ -50,6 +53,9 @@ class GoesOn:
             keep = Keeper(checkpoint, type(self).__name__, self.get_params(deep=False), run, overwrite=overwrite).keep
         run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every)
         self._describe(run)
+        verdict = self._verdict() if len(run.chains) > 1 and self.verbose is not False else None
+        if verdict is not None:
+            warnings.warn(verdict, MixingWarning, stacklevel=user_stacklevel())
         return self
 
     def resume(

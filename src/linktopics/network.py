@@ -683,3 +683,41 @@ class DocumentNetwork:
 
         parts = read_jsonl(path, links, columns)
         return cls.from_texts(**parts, directed=directed, vectorizer=vectorizer, strict=strict)
+
+    @classmethod
+    def from_folder(
+        cls, path: str | os.PathLike[str], *, directed: bool = True, vectorizer: Any = None, strict: bool = False
+    ) -> DocumentNetwork:
+        """Read a folder of Markdown and text files, such as a notes vault; links are found in the texts.
+
+        Ids are paths below `path`, without `.md`, `.markdown` or `.txt` where they stay unique; labels are the topmost
+        folders; tags of the front matter become the column `tags`. Hidden files and folders are left out.
+
+        A link leads from the file that holds it: ``[text](path.md)``, also by reference, or ``[[name]]``, found as in
+        Obsidian by path, file name, alias or title. It counts once per pair of files. A link to a file that does not
+        exist has an unknown end; links to the web, images and other files, and what stands in code, are no links.
+
+        Words are those of the title and the text. Link targets, URLs, HTML tags and front matter are left out, and so
+        are blocks of code: their keywords are the same whatever they are about. Code within a sentence is kept.
+
+        Parameters
+        ----------
+        path : path
+            The folder; it is read with all folders within it, except those that are symbolic links.
+        directed, vectorizer, strict
+            As in `from_texts`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> vault = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (vault / "Plum tart.md").write_text("Bake like an [[apple pie]], with [jam](jam.txt).")
+        >>> _ = (vault / "Apple pie.md").write_text("Apples and cinnamon.")
+        >>> _ = (vault / "jam.txt").write_text("Boil plums with sugar.")
+        >>> network = DocumentNetwork.from_folder(vault)
+        >>> network.ids[network.links].tolist()
+        [['Plum tart', 'Apple pie'], ['Plum tart', 'jam']]
+        """
+        from linktopics.readers.folders import read_folder
+
+        return cls.from_texts(**read_folder(path), directed=directed, vectorizer=vectorizer, strict=strict)

@@ -74,8 +74,18 @@ class Predictor:
         self._spread(run, self._blocks(new, len(chosen)))
         return result
 
-    def suggest(self, documents: Documents, top: int, direction: str, interval: float) -> pd.DataFrame:
-        """Return the best candidates with an interval and a reason, block by block of new documents."""
+    def suggest(
+        self,
+        documents: Documents,
+        top: int,
+        direction: str,
+        interval: float,
+        left_out: list[NDArray[np.int64]] | None = None,
+    ) -> pd.DataFrame:
+        """Return the best candidates with an interval and a reason, block by block of new documents.
+
+        Candidates that are `left_out` for a document are not suggested to it.
+        """
         check_top(top)
         if not 0 < interval < 1:
             raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
@@ -85,17 +95,27 @@ class Predictor:
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
             def run(rows: slice) -> pd.DataFrame:
-                frame = self._suggest_block(new, rows, int(top), direction, interval)
+                frame = self._suggest_block(new, rows, int(top), direction, interval, left_out)
                 progress.advance("")
                 return frame
 
             frames = self._spread(run, blocks)
         return pd.concat(frames, ignore_index=True)
 
-    def _suggest_block(self, new: _New, rows: slice, top: int, direction: str, interval: float) -> pd.DataFrame:
+    def _suggest_block(
+        self,
+        new: _New,
+        rows: slice,
+        top: int,
+        direction: str,
+        interval: float,
+        left_out: list[NDArray[np.int64]] | None,
+    ) -> pd.DataFrame:
         everyone = np.arange(self.network.n_documents)
         numbers = self._numbers(new, rows, everyone, direction)
         mean = self._mean(new, rows, everyone, numbers)
+        for i, candidates in enumerate([] if left_out is None else left_out[rows]):
+            mean[i, candidates] = -1.0
         picked = _largest(mean, top)
         numbers = {way: np.take_along_axis(x, picked[:, :, None], axis=1) for way, x in numbers.items()}
         exact = np.stack(
@@ -121,7 +141,7 @@ class Predictor:
             for i, candidates in enumerate(picked)
         ]
         flat = picked.reshape(-1)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "document": np.repeat(np.arange(rows.start, rows.stop), picked.shape[1]),
                 "id": self.network.ids[flat],
@@ -132,6 +152,7 @@ class Predictor:
                 "why": [why for row in reasons for why in row],
             }
         )
+        return table[table["probability"] >= 0]
 
     def explain(self, source: Any, target: Any, documents: Documents | None) -> pd.DataFrame:
         """Return the parts of the scores of pairs; new documents take the place of the end that is None."""

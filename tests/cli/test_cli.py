@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import linktopics.demo
+import linktopics.commands.demo
 from linktopics import DataError, DocumentNetwork, UnseenWordsWarning, __version__
 from linktopics.cli import app
-from linktopics.demo import Findings, common_base, direction_sentence, mean_attractions
+from linktopics.commands.demo import Findings, common_base, direction_sentence, mean_attractions
 from linktopics.rendering import heat_map
 
 QUICK = ["demo", "--topics", "4", "--iterations", "3", "--chains", "1"]
@@ -96,7 +96,7 @@ def test_wrong_arguments(arguments, sentence):
 
 @pytest.mark.parametrize("error", [DataError("line 3\nis bad."), ValueError("no such loss."), OSError("disk full.")])
 def test_errors_are_one_sentence(monkeypatch, error):
-    monkeypatch.setattr(linktopics.demo, "run_demo", raiser(error))
+    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(error))
     result = run("demo")
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -107,17 +107,17 @@ def test_errors_are_one_sentence(monkeypatch, error):
 
 @pytest.mark.parametrize("arguments", [["--debug", "demo"], ["demo", "--debug"]])
 def test_debug_lets_the_error_through(monkeypatch, arguments):
-    monkeypatch.setattr(linktopics.demo, "run_demo", raiser(DataError("line 3 is bad.")))
+    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(DataError("line 3 is bad.")))
     assert isinstance(run(*arguments).exception, DataError)
 
 
 def test_other_errors_are_ours_and_shown_whole(monkeypatch):
-    monkeypatch.setattr(linktopics.demo, "run_demo", raiser(ZeroDivisionError()))
+    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(ZeroDivisionError()))
     assert isinstance(run("demo").exception, ZeroDivisionError)
 
 
 def test_interrupt(monkeypatch):
-    monkeypatch.setattr(linktopics.demo, "run_demo", raiser(KeyboardInterrupt()))
+    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(KeyboardInterrupt()))
     result = run("demo")
     assert result.exit_code == 130
     assert result.stderr == "linktopics: interrupted.\n"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from linktopics.datasets.linqs import load_citeseer, load_cora, load_webkb
 from linktopics.datasets.stdlib import load_stdlib
@@ -18,14 +21,16 @@ BUILT_IN = {"stdlib": load_stdlib, "cora": load_cora, "citeseer": load_citeseer,
 
 ACCEPTED = (
     "a folder that holds documents.jsonl and links.csv, or .content and .cites files (LINQS), or documents.txt or a "
-    ".dat file with links.txt or cites.txt (LDA-C), each plain or as .gz"
+    ".dat file with links.txt or cites.txt (LDA-C), each plain or as .gz; or .md and .txt files with links in the text"
 )
 
 N_LISTED = 8
 """Entries of a folder shown in an error."""
 
 
-def open_network(data: str | os.PathLike[str]) -> DocumentNetwork:
+def open_network(
+    data: str | os.PathLike[str], *, vectorizer: Any = None, columns: Sequence[str] = (), strict: bool = False
+) -> DocumentNetwork:
     r"""
     Open a network by its built-in name, or from files.
 
@@ -37,10 +42,18 @@ def open_network(data: str | os.PathLike[str]) -> DocumentNetwork:
         - a folder with documents.jsonl and links.csv, see `DocumentNetwork.from_jsonl`;
         - a folder with pairs of `.content` and `.cites` files, or one `.content` file, see
           `DocumentNetwork.from_linqs`;
-        - a folder with LDA-C word counts and links.txt or cites.txt, see `DocumentNetwork.from_ldac`.
+        - a folder with LDA-C word counts and links.txt or cites.txt, see `DocumentNetwork.from_ldac`;
+        - any other folder with `.md`, `.markdown` or `.txt` files that link to one another, such as a notes vault, see
+          `DocumentNetwork.from_folder`.
 
-        All files may be gzipped. The four names always mean the built-in data sets, even where a folder is called
-        the same: write ``"./cora"``, or pass a `pathlib.Path`, for the folder.
+        All files but those of the last form may be gzipped. The four names always mean the built-in data sets, even
+        where a folder is called the same: write ``"./cora"``, or pass a `pathlib.Path`, for the folder.
+    vectorizer : object, optional
+        What counts the words of texts, see `DocumentNetwork.from_texts`. Only for data that are texts.
+    columns : sequence of str, optional
+        Further fields of documents.jsonl to keep, for features of pairs.
+    strict : bool, default=False
+        Refuse data with links to nowhere, self links, duplicates or empty documents.
 
     Returns
     -------
@@ -65,18 +78,41 @@ def open_network(data: str | os.PathLike[str]) -> DocumentNetwork:
     >>> open_network(folder)
     DocumentNetwork(2 documents, 2 words, 3 tokens, 1 directed link)
     """
+    reading = _Reading(vectorizer, tuple(columns), strict)
     if isinstance(data, str) and data in BUILT_IN:
+        reading.of_counts(f"the data set {data!r}")
         return BUILT_IN[data]()
     if not isinstance(data, str | os.PathLike) or not os.fspath(data):
         raise DataError(f"data is {data!r}; pass {', '.join(BUILT_IN)}, or {ACCEPTED}.")
     path = os.path.expanduser(data)
     if os.path.isdir(path):
-        return _open_folder(Path(path))
+        return _open_folder(Path(path), reading)
     if not os.path.isfile(path):
         raise _not_there(str(data))
     if not path.removesuffix(".gz").endswith(".content"):
         raise DataError(f"{path}: pass a .content file, or {ACCEPTED}.")
-    return DocumentNetwork.from_linqs(path)
+    reading.of_counts(path)
+    return DocumentNetwork.from_linqs(path, strict=strict)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How data are to be read, as far as they leave that open."""
+
+    vectorizer: Any
+    columns: tuple[str, ...]
+    strict: bool
+
+    def of_counts(self, what: str) -> None:
+        """Raise if something was asked for that word counts cannot give."""
+        if self.vectorizer is not None:
+            raise DataError(f"{what}: the words are counted already, so how to count them cannot be chosen.")
+        self.without_columns(what)
+
+    def without_columns(self, what: str) -> None:
+        """Raise if columns were asked for."""
+        if self.columns:
+            raise DataError(f"{what}: there are no fields such as {self.columns[0]!r}; only documents.jsonl has them.")
 
 
 def _not_there(data: str) -> DataError:
@@ -89,8 +125,10 @@ def _not_there(data: str) -> DataError:
     )
 
 
-def _open_folder(folder: Path) -> DocumentNetwork:
-    """Read a folder in the one form it is in."""
+def _open_folder(folder: Path, reading: _Reading) -> DocumentNetwork:
+    """Read a folder in the one form it is in; text files are a form where there is no other."""
+    from linktopics.readers.folders import find_files
+
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -99,13 +137,34 @@ def _open_folder(folder: Path) -> DocumentNetwork:
     is_jsonl = "documents.jsonl" in plain
     is_linqs = any(name.endswith(".content") for name in plain)
     is_ldac = "documents.txt" in plain or any(name.endswith(".dat") for name in plain)
-    if is_jsonl + is_linqs + is_ldac != 1:
+    n_forms = is_jsonl + is_linqs + is_ldac
+    if n_forms == 0 and find_files(folder)[0]:
+        return _open_texts(folder, reading)
+    if n_forms != 1:
         shown = ", ".join(names[:N_LISTED]) + (f" and {len(names) - N_LISTED} more" if len(names) > N_LISTED else "")
-        forms = "more than one known form" if is_jsonl or is_linqs or is_ldac else "no known form"
+        forms = "more than one known form" if n_forms else "no known form"
         raise DataError(f"{folder}: the folder is in {forms} (it holds: {shown or 'nothing'}); pass {ACCEPTED}.")
+    if not is_jsonl:
+        reading.of_counts(str(folder))
     if is_linqs:
-        return DocumentNetwork.from_linqs(folder)
+        return DocumentNetwork.from_linqs(folder, strict=reading.strict)
     wanted = ["links.csv"] if is_jsonl else ["links.txt", "cites.txt"]
     if find_file(folder, wanted) is None:
         raise DataError(f"{folder}: the links are missing; put {' or '.join(wanted)} beside the documents.")
-    return DocumentNetwork.from_jsonl(folder) if is_jsonl else DocumentNetwork.from_ldac(folder)
+    if is_jsonl:
+        return DocumentNetwork.from_jsonl(
+            folder, columns=reading.columns, vectorizer=reading.vectorizer, strict=reading.strict
+        )
+    return DocumentNetwork.from_ldac(folder, strict=reading.strict)
+
+
+def _open_texts(folder: Path, reading: _Reading) -> DocumentNetwork:
+    """Read a folder of text files; without links between them it is not what somebody would want to open."""
+    reading.without_columns(str(folder))
+    network = DocumentNetwork.from_folder(folder, vectorizer=reading.vectorizer, strict=reading.strict)
+    if not network.n_links:
+        raise DataError(
+            f"{folder}: no links were found between the {len(network):,} text files in the folder; link them as "
+            f"[[name]] or [text](name.md), or pass {ACCEPTED}."
+        )
+    return network

@@ -1,89 +1,17 @@
-"""The command line. Nothing heavy is imported before a command runs, so that ``--help`` answers at once."""
+"""The commands ``demo``, ``evaluate`` and ``reproduce``."""
 
 from __future__ import annotations
 
-import io
-import sys
 import time
-import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from linktopics import __version__
-from linktopics.errors import LinktopicsError
+from linktopics.cli._app import Debug, app
+from linktopics.cli._options import DATA_HELP
 
-__all__ = ["app", "main"]
-
-USER_ERROR = 2
-INTERRUPTED = 130  # 128 + SIGINT, as shells count
-
-SHOWS_TRACEBACK = "show_traceback"
-
-
-class Commands(TyperGroup):
-    """All commands; what a user can put right ends in one sentence on standard error."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; turn warnings, errors of the user and an interrupt into sentences, these into exit codes."""
-        try:
-            with warnings.catch_warnings():
-                warnings.showwarning = _say_warning
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            typer.echo("linktopics: interrupted.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:
-            raise  # the reader of the output has gone, which typer knows to take quietly
-        except (LinktopicsError, ValueError, OSError, MemoryError) as error:
-            if ctx.ensure_object(dict).get(SHOWS_TRACEBACK):
-                raise
-            certain = isinstance(error, LinktopicsError | OSError)
-            hint = "" if certain else " (--debug shows where this comes from)"
-            typer.echo(f"linktopics: {' '.join(str(error).split())}{hint}", err=True)
-            raise typer.Exit(USER_ERROR) from None
-
-
-def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(f"linktopics: {message}", err=True)
-
-
-def _remember_debug(ctx: typer.Context, value: bool) -> bool:
-    if value:
-        ctx.find_root().ensure_object(dict)[SHOWS_TRACEBACK] = True
-    return value
-
-
-def _show_version(value: bool) -> None:
-    if value:
-        typer.echo(f"linktopics {__version__}")
-        raise typer.Exit
-
-
-Debug = Annotated[
-    bool, typer.Option("--debug", callback=_remember_debug, help="Show the traceback of an error.", show_default=False)
-]
-"""The option every command takes, before its name or after; its callback does all there is to do."""
-
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-    debug: Debug = False,
-) -> None:
-    """Topic models that read documents and the links between them."""
+__all__: list[str] = []
 
 
 @app.command(epilog='Example: linktopics demo --topics 12 --text "Plays chess over the network, with a window."')
@@ -106,7 +34,7 @@ def demo(
     that does not exist yet should import. Takes less than a minute and downloads nothing.
     """
     started = time.perf_counter()
-    from linktopics.demo import DEFAULT_TEXT, run_demo
+    from linktopics.commands.demo import DEFAULT_TEXT, run_demo
 
     run_demo(
         n_topics=topics,
@@ -129,7 +57,7 @@ def evaluate(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A built-in network (stdlib, cora, citeseer, webkb), or a folder of LINQS, JSONL or LDA-C files.",
+            help=DATA_HELP,
         ),
     ],
     model: Annotated[
@@ -202,7 +130,7 @@ def evaluate(
         "negatives": negatives,
         "alpha": alpha,
     }
-    from linktopics._evaluate import run_evaluate
+    from linktopics.commands.evaluating import run_evaluate
 
     run_evaluate(
         data,
@@ -266,11 +194,3 @@ def reproduce(
         seed=seed,
         tell=typer.echo,
     )
-
-
-def main() -> None:
-    """Run the command line; the entry point of ``linktopics``."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # arrows and boxes on a terminal that has none
-    app(prog_name="linktopics")

@@ -1,0 +1,89 @@
+"""The commands ``topics``, ``suggest``, ``words`` and ``explain``: questions to a fitted model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linktopics.cli._app import Debug, app
+from linktopics.cli._options import Direction, Format, FormatOption, Model, Top
+
+__all__: list[str] = []
+
+
+@app.command(epilog="Example: linktopics topics my-model --words 10 --documents 3")
+def topics(
+    model: Model,
+    words: Annotated[int, typer.Option(min=1, help="Words per topic.")] = 8,
+    documents: Annotated[int, typer.Option(min=0, help="Documents per topic.")] = 0,
+    coherence: Annotated[str, typer.Option(help="Measure of coherence: npmi, umass or cv.")] = "npmi",
+    format: FormatOption = Format.auto,
+    debug: Debug = False,
+) -> None:
+    """Show the topics, most frequent first: share of all words, coherence, words, and documents if asked for."""
+    from linktopics.commands.asking import show_topics
+
+    show_topics(model, words, documents, coherence, format.value)
+
+
+@app.command(epilog='Example: linktopics suggest my-model --text "Neural networks that read graphs." --top 5')
+def suggest(
+    model: Model,
+    text: Annotated[str | None, typer.Option(help="The text of a new document.", show_default=False)] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="A file with the text; - is standard input.", show_default=False)
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(help="A document of the network; its own links are left out.", show_default=False)
+    ] = None,
+    top: Top = 10,
+    direction: Annotated[Direction, typer.Option(help="Links from the document, to it, or both.")] = Direction.both,
+    interval: Annotated[float, typer.Option(min=0.01, max=0.99, help="Mass of the interval.")] = 0.9,
+    format: FormatOption = Format.auto,
+    debug: Debug = False,
+) -> None:
+    """Suggest links of a new text, or of a document of the network, with probability, interval and reason."""
+    from linktopics.commands.asking import show_suggestions
+
+    show_suggestions(model, text, file, id, top, direction.value, interval, format.value)
+
+
+Ids = Annotated[
+    list[str] | None,
+    typer.Option(help="Documents it links to: ids with commas between, or the option repeated.", show_default=False),
+]
+LinkedBy = Annotated[
+    list[str] | None, typer.Option(help="Documents that link to it, in the same way.", show_default=False)
+]
+
+
+@app.command(epilog="Example: linktopics words my-model --links asyncio,socket --top 15")
+def words(
+    model: Model,
+    links: Ids = None,
+    linked_by: LinkedBy = None,
+    top: Top = 10,
+    format: FormatOption = Format.auto,
+    debug: Debug = False,
+) -> None:
+    """Show the words that a document's links predict."""
+    from linktopics.commands.asking import show_words
+
+    show_words(model, links, linked_by, top, format.value)
+
+
+@app.command(epilog="Example: linktopics explain my-model asyncio.streams ssl")
+def explain(
+    model: Model,
+    source: Annotated[str, typer.Argument(metavar="ID", help="The document that links.", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="ID", help="The document linked to.", show_default=False)],
+    top: Top = 10,
+    format: FormatOption = Format.auto,
+    debug: Debug = False,
+) -> None:
+    """Show why two documents link, or do not: the topics and features that speak for it and against it."""
+    from linktopics.commands.asking import show_explanation
+
+    show_explanation(model, source, target, top, format.value)

@@ -1,0 +1,235 @@
+"""``linktopics fit``, ``resume`` and ``warmup``."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from linktopics._report import numbered
+from linktopics.commands.output import printable
+from linktopics.commands.reading import read_network
+from linktopics.errors import DataError, ModelError, mixing_not_told
+from linktopics.features import BUILT_IN, Column
+from linktopics.model import RelationalTopicModel
+from linktopics.rendering import make_console
+from linktopics.storage.folder import ModelFolder
+
+__all__ = ["run_fit", "run_resume", "run_warmup", "settings_of"]
+
+PARAMETERS = {
+    "topics": "n_topics",
+    "iterations": "n_iter",
+    "samples": "n_samples",
+    "chains": "n_chains",
+    "seed": "random_state",
+    "jobs": "n_jobs",
+    **{
+        name: name
+        for name in (
+            "loss", "weights", "sampler", "alpha", "beta", "learn_alpha", "learn_beta", "seed_weight",
+            "weight_variance", "link_cost", "nonlink_cost", "margin", "thin", "directed",
+        )
+    },
+}  # fmt: skip
+"""Parameters of the model by the options that set them; others are read in their own way."""
+
+READING = ("min_documents", "max_share", "stop_words", "strict")
+
+OTHERS = ("data", "output", "checkpoint_every", "seed_words", "negatives", "feature", "column")
+
+N_TOPICS_SHOWN = 12
+
+
+def run_fit(given: Mapping[str, Any], config: Path | None, *, overwrite: bool, quiet: bool) -> None:
+    """Fit a model as options and a file of settings say, and save it.
+
+    Parameters
+    ----------
+    given : mapping from str to object
+        Options that were given.
+    config : path or None
+        A TOML file with others.
+    overwrite : bool
+        Whether to replace a model.
+    quiet : bool
+        Whether to show no progress bar.
+    """
+    chosen = {**({} if config is None else _read_config(config)), **given}
+    for name, cure in (("data", "name the data"), ("output", "say where the model goes: -o FOLDER")):
+        if name not in chosen:
+            raise DataError(f"{cure}; see linktopics fit --help.")
+    folder = Path(chosen["output"])
+    ModelFolder(folder).claim(overwrite=overwrite)
+    parameters = settings_of(chosen)
+    model = RelationalTopicModel(**parameters, verbose=False if quiet else "auto")
+    reading = {name: chosen[name] for name in READING if name in chosen}
+    columns = [feature.column for feature in _columns(chosen)]
+    network = read_network(str(chosen["data"]), {**reading, **({"columns": columns} if columns else {})})
+    console = make_console()
+    console.print(f"{network!r}", markup=False)
+    sweeps = model.n_iter + model.n_samples * model.thin
+    console.print(f"{numbered(model.n_topics, 'topic')}, {numbered(model.n_chains, 'chain')} of {sweeps:,} sweeps")
+    started = time.perf_counter()
+    try:
+        with mixing_not_told():
+            model.fit(network, checkpoint=folder, checkpoint_every=int(chosen.get("checkpoint_every", 50)))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_stopped(folder)) from None
+    _show(model, folder, time.perf_counter() - started)
+
+
+def run_resume(
+    path: Path, n_iter: int, n_samples: int | None, n_jobs: int | None, checkpoint_every: int, *, quiet: bool
+) -> None:
+    """Go on with a run, and keep it where it is."""
+    model = RelationalTopicModel.load(path, unfinished=True)
+    model.set_params(n_jobs=-1 if n_jobs is None else n_jobs, verbose=False if quiet else "auto")
+    if model._run.finished and not n_iter and not n_samples:
+        raise DataError(
+            f"{path}: the run is finished; add burn-in with --iterations N, or samples with --samples N, to go on."
+        )
+    console = make_console()
+    done = min(chain.state.iteration for chain in model._run.chains)
+    console.print(f"{model._run.network!r}, from sweep {done:,} on", markup=False)
+    started = time.perf_counter()
+    try:
+        with mixing_not_told():
+            model.resume(n_iter, n_samples, checkpoint=path, checkpoint_every=checkpoint_every)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_stopped(path)) from None
+    _show(model, path, time.perf_counter() - started)
+
+
+def run_warmup(topics: Sequence[int]) -> None:
+    """Compile what fits and questions need."""
+    from linktopics.datasets import make_network
+    from linktopics.kernels.lanes import padded
+
+    console = make_console()
+    for width in sorted({padded(number) for number in topics}):
+        started = time.perf_counter()
+        for directed in (True, False):
+            network = make_network(30, n_topics=2, n_words=40, random_state=0)
+            network = network if directed else network.to_undirected()
+            for weights in ("full", "diagonal"):
+                model = RelationalTopicModel(width, weights=weights, n_iter=1, n_samples=2, thin=1, n_chains=1)
+                model.fit(network).suggest_links(network.counts[:2], top=1)
+                model.word_probabilities([[network.ids[0]]])
+        console.print(f"{width - 7} to {width} topics: {time.perf_counter() - started:.1f} s")
+
+
+def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the model that options stand for."""
+    parameters: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
+    parameters.update({name: chosen[option] for option, name in PARAMETERS.items() if option in chosen})
+    if "negatives" in chosen:
+        parameters["negatives"] = _negatives(chosen["negatives"])
+    if "seed_words" in chosen:
+        parameters["seed_words"] = _seed_words(chosen["seed_words"])
+    if "feature" in chosen or "column" in chosen:
+        names = list(chosen.get("feature", ["tfidf", "tfidf-centroid", "degree"]))
+        if names == ["none"]:
+            names = []
+        unknown = [name for name in names if name not in BUILT_IN]
+        if unknown:
+            raise DataError(f"no feature is called {unknown[0]!r}; there are {', '.join(BUILT_IN)}, and none.")
+        parameters["pair_features"] = [*names, *_columns(chosen)] or None
+    return parameters
+
+
+def _negatives(given: Any) -> Any:
+    if given == "auto":
+        return given
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise DataError(f"negatives is {given!r}; it is auto or a number.") from None
+
+
+def _seed_words(given: Any) -> dict[int, list[str]]:
+    """Read 0:red,green as topic and words; in a file of settings it is a table, "0" = ["red", "green"]."""
+    if isinstance(given, Mapping):
+        pairs = [(str(topic), words) for topic, words in given.items()]
+    else:
+        split = [str(text).partition(":") for text in given]
+        pairs = [(topic, [word.strip() for word in words.split(",") if word.strip()]) for topic, _, words in split]
+    result: dict[int, list[str]] = {}
+    for topic, words in pairs:
+        if not topic.strip().isdigit() or not words:
+            raise DataError(
+                f"seed words are {topic!r}: {words!r}; write the topic's number and its words: 0:red,green."
+            )
+        result.setdefault(int(topic), []).extend(words)
+    return result
+
+
+def _columns(chosen: Mapping[str, Any]) -> list[Column]:
+    """Read year:difference as a column and how to compare it."""
+    features = []
+    for text in chosen.get("column", ()):
+        name, _, compare = str(text).partition(":")
+        if not name or compare not in ("equal", "difference", "overlap"):
+            raise DataError(f"the column {text!r} cannot be read; write NAME:equal, NAME:difference or NAME:overlap.")
+        features.append(Column(name, compare))
+    return features
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """Read a TOML file of options, by their names with dashes or underscores."""
+    from linktopics.readers._files import read_bytes
+
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        values = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: the file is not UTF-8; save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}: not TOML: {error}.") from None
+    known = {*PARAMETERS, *READING, *OTHERS}
+    found = {name.replace("-", "_"): value for name, value in values.items()}
+    for name in found:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"did you mean {near[0].replace('_', '-')!r}?" if near else "see linktopics fit --help."
+            raise DataError(f"{path}: there is no option {name!r}; {meant}")
+    for name in ("feature", "column"):
+        if isinstance(found.get(name), str):
+            found[name] = [found[name]]
+    if "output" in found:
+        found["output"] = Path(found["output"])
+    return found
+
+
+def _stopped(folder: Path) -> str:
+    """Say where a run was stopped and how to go on."""
+    try:
+        manifest = ModelFolder(folder).manifest()
+    except ModelError:
+        return "interrupted before anything was kept."
+    plan = manifest["plan"]
+    length = plan["n_iter"] + plan["n_samples"] * plan["thin"]
+    done = ", ".join(f"{chain['iteration']:,}" for chain in manifest["chains"])
+    return f"stopped after sweep {done} of {length:,} and saved in {folder}; go on with: linktopics resume {folder}"
+
+
+def _show(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
+    """Print what was found, how well it was sampled, and what to do next."""
+    console = make_console()
+    console.print(Text(printable(model.summary_text(N_TOPICS_SHOWN))))
+    console.print(f"{seconds:.1f} s; saved in {folder}. Next:", markup=False)
+    example = model.network_.ids.tolist()[0]
+    for line in (
+        f"topics {folder} --documents 3",
+        f"suggest {folder} --id {example}",
+        f'suggest {folder} --text "..."',
+    ):
+        console.print(f"  linktopics {printable(line)}", markup=False)

@@ -1,0 +1,117 @@
+"""What all plots share: the axes they draw on, colours, names of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from linktopics.rendering import NEGATIVE, NEUTRAL, POSITIVE
+from linktopics.study.plots import BLUE, GREEN, ORANGE, PURPLE, SKY, STYLE, VERMILION
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
+
+Colour = tuple[float, float, float]
+
+INK, FAINT = "#202020", "#777777"
+ATTRACTS, REPELS, NOTHING = (tuple((colour / 255).tolist()) for colour in (POSITIVE, NEGATIVE, NEUTRAL))
+LINES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+DASHES = ("-", "--", "-.", ":")
+
+CERTAIN = 2.0
+"""Standard deviations from zero beyond which the sign of a weight is taken for certain."""
+
+LONGEST_WORD = 18
+"""Letters of a word that are shown."""
+
+
+def panel(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return the axes to draw on; where there are none, those of a new figure of this size in inches."""
+    return new_panels(1, 1, size)[0] if ax is None else ax
+
+
+def new_panels(rows: int, columns: int, size: tuple[float, float]) -> NDArray[np.object_]:
+    """Return the axes of a new figure, row by row."""
+    import matplotlib.pyplot as plt
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout=layout)[1].reshape(-1)
+
+
+def plain_axes(ax: Axes) -> None:
+    """Give axes of curves the looks of the package's figures, without touching matplotlib's settings."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(FAINT)
+    ax.grid(visible=True, which="major", color=STYLE["grid.color"], linewidth=STYLE["grid.linewidth"])
+    ax.set_axisbelow(True)
+    ax.tick_params(which="both", color=FAINT, labelcolor=INK, labelsize=9)
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Return colour and dashes of the line of this number; they repeat only after all combinations."""
+    return {"color": LINES[number % len(LINES)], "linestyle": DASHES[number // len(LINES) % len(DASHES)]}
+
+
+def diverging() -> LinearSegmentedColormap:
+    """Return the colours from repelling (blue) by nothing to attracting (orange)."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("linktopics", [REPELS, NOTHING, ATTRACTS])
+
+
+def axes_points(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes in points, as they are before anything is laid out."""
+    box = ax.get_window_extent()
+    return box.width / ax.figure.dpi * 72, box.height / ax.figure.dpi * 72
+
+
+def topics_by_number(model: Any, n_words: int) -> pd.DataFrame:
+    """Return share and words of each topic, in the order of their numbers."""
+    check_is_fitted(model)
+    return model.topics(n_words).sort_index()
+
+
+def short_words(words: str) -> list[str]:
+    """Return the words of a topic, long ones cut."""
+    return [word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…" for word in words.split(", ")]
+
+
+def structure_order(weights: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Order topics so that those which attract, and are attracted by, the same topics stand side by side.
+
+    Rows and columns of the weights together are clustered, and the leaves of the tree put in their best order. Where
+    there are only weights of topics to themselves, these decide.
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    n_topics = len(weights)
+    if not (weights - np.diag(np.diag(weights))).any():
+        return np.argsort(-np.diag(weights), kind="stable")
+    if n_topics < 3:
+        return np.arange(n_topics)
+    order = leaves_list(linkage(np.hstack([weights, weights.T]), "average", optimal_ordering=True))
+    # A tree can be read from either end: begin where others are attracted to.
+    pull = weights.mean(axis=0)[order]
+    half = n_topics // 2
+    return order[::-1] if pull[:half].sum() < pull[-half:].sum() else order
+
+
+def by_name(given: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    """Return what belongs to each name; what was given without one has the empty name."""
+    if not isinstance(given, Mapping):
+        return {"": given}
+    if not given:
+        raise ValueError("the mapping is empty; pass at least one name with its numbers.")
+    return {str(name): values for name, values in given.items()}
+
+
+def legend(ax: Axes, where: Any, **others: Any) -> None:
+    """Add a legend without a frame that hides little of what is below."""
+    ax.legend(loc=where, edgecolor="none", facecolor="white", framealpha=0.8, fontsize=9, labelcolor=INK, **others)

@@ -1,0 +1,160 @@
+"""Curves: how chains ran, and how well links were predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from linktopics.errors import DataError
+from linktopics.plots._style import FAINT, by_name, legend, line_style, panel, plain_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+__all__ = ["link_ranks", "trace"]
+
+Array = NDArray[np.float64]
+
+LEFT_OUT = 0.2
+"""Share of the burn-in, at its start, that does not decide how tall the picture is."""
+
+
+def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Axes:
+    """Draw a quantity of every chain after each sweep, with the burn-in shaded.
+
+    Parameters
+    ----------
+    model : RelationalTopicModel
+        A fitted model.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a figure.
+    quantity : str, default="log joint"
+        What to draw, a name in ``model.trace_``.
+
+    Returns
+    -------
+    matplotlib Axes
+        A line for each chain; that of the best chain is the widest. The first sweeps may begin outside of the picture,
+        which has the height of what comes later.
+
+    Examples
+    --------
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel, plots
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, n_chains=3, random_state=0).fit(network)
+    >>> len(plots.trace(model).lines)
+    3
+    """
+    check_is_fitted(model)
+    values = _traced(model, quantity)
+    n_chains, n_sweeps = values.shape
+    n_burn_in = model.n_burn_in_
+    ax = panel(ax, (7.0, 3.4))
+    plain_axes(ax)
+    sweeps = np.arange(1, n_sweeps + 1)
+    if n_burn_in:
+        ax.axvspan(0, n_burn_in + 0.5, color="#ececea", linewidth=0, zorder=0)
+        ax.text(
+            n_burn_in, 1.0, "burn-in ", transform=ax.get_xaxis_transform(), ha="right", va="bottom", fontsize=9,
+            color=FAINT,
+        )  # fmt: skip
+    for number, line in enumerate(values):
+        best = number == model.best_chain_
+        name = f"chain {number + 1}{', best' if best and n_chains > 1 else ''}"
+        ax.plot(sweeps, line, **line_style(number), linewidth=1.6 if best else 1.0, zorder=3 if best else 2, label=name)
+    ax.set(xlim=(0, n_sweeps + 1), xlabel="sweep", ylabel=quantity, ylim=_range(values, n_burn_in))
+    if np.ptp(ax.get_ylim()) > 100:
+        _plain_ticks(ax.yaxis)
+    if n_chains > 1:
+        legend(ax, "lower right")
+    return ax
+
+
+def _traced(model: Any, quantity: str) -> Array:
+    """Return a quantity of the model's chains, chains x sweeps."""
+    if quantity not in model.trace_:
+        raise ValueError(f"quantity is {quantity!r}; it must be one of {', '.join(map(repr, model.trace_))}.")
+    return np.asarray(model.trace_[quantity], dtype=float)
+
+
+def _range(values: Array, n_burn_in: int) -> tuple[float, float]:
+    """Return the limits that show all but the start of the burn-in."""
+    later = values[:, min(int(LEFT_OUT * n_burn_in), values.shape[1] - 1) :]
+    low, high = np.nanmin(later), np.nanmax(later)
+    room = 0.05 * (high - low) or max(1e-9, 0.01 * abs(high))
+    return float(low - room), float(high + room)
+
+
+def link_ranks(
+    ranks: ArrayLike | Mapping[str, ArrayLike], ax: Axes | None = None, *, n_candidates: int | None = None
+) -> Axes:
+    """Draw which share of the true links is found among the first candidates, for one model or several.
+
+    Parameters
+    ----------
+    ranks : array-like, or mapping from name to array-like
+        Ranks of true links as `linktopics.metrics.link_ranks` gives them, of one model or by model.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a figure.
+    n_candidates : int, default=None
+        How many candidates were ranked; if given, what a random order finds is drawn too.
+
+    Returns
+    -------
+    matplotlib Axes
+        A curve for each model: at r, the share of links with a rank of at most r. Legends name the median rank.
+
+    Examples
+    --------
+    >>> from linktopics import plots
+    >>> ax = plots.link_ranks({"ours": [1, 2, 2, 30], "theirs": [5, 9, 40, 80]}, n_candidates=100)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['ours: median rank 2', 'theirs: median rank 24.5', 'random order']
+    """
+    named = by_name(ranks)
+    checked = {name: _check_ranks(values, name, n_candidates) for name, values in named.items()}
+    ax = panel(ax, (5.6, 3.8))
+    plain_axes(ax)
+    last = max(float(max(values[-1] for values in checked.values())), n_candidates or 0, 2.0)
+    for number, (name, values) in enumerate(checked.items()):
+        found, counts = np.unique(values, return_counts=True)
+        steps = np.concatenate([[0.0], np.cumsum(counts) / len(values)])
+        label = f"{name}{': ' if name else ''}median rank {round(np.median(values), 1):g}"
+        ax.step(
+            np.concatenate([[min(1.0, found[0])], found, [last]]), np.append(steps, 1.0), where="post", label=label,
+            linewidth=1.8, **line_style(number),
+        )  # fmt: skip
+    if n_candidates is not None:
+        every = np.unique(np.geomspace(1, n_candidates, 200))
+        ax.plot(every, every / n_candidates, color=FAINT, linestyle=":", linewidth=1.3, label="random order")
+    ax.set_xscale("log")
+    ax.set(xlim=(1, last), ylim=(0, 1.02), xlabel="candidates looked at", ylabel="links found")
+    _plain_ticks(ax.xaxis)
+    ax.xaxis.set_minor_formatter("")
+    ax.yaxis.set_major_formatter("{x:.0%}")
+    legend(ax, "lower left", bbox_to_anchor=(0, 1))
+    return ax
+
+
+def _check_ranks(ranks: ArrayLike, name: str, n_candidates: int | None) -> Array:
+    """Return ranks in ascending order."""
+    values = np.asarray(ranks, dtype=float)
+    whose = f"the ranks of {name!r}" if name else "the ranks"
+    if values.ndim != 1 or not len(values):
+        raise DataError(f"{whose} have the shape {values.shape}; pass one rank for each true link, in one dimension.")
+    if not (values >= 1).all():
+        raise DataError(f"{whose} hold {values[~(values >= 1)][0]:g}; ranks are numbers from 1 on.")
+    if n_candidates is not None and values.max() > n_candidates:
+        raise DataError(f"{whose} hold {values.max():g}, but n_candidates is {n_candidates}.")
+    return np.sort(values)
+
+
+def _plain_ticks(axis: Axis) -> None:
+    """Write 10,000 instead of 10^4 or 10000."""
+    axis.set_major_formatter("{x:,.0f}")

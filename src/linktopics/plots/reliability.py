@@ -1,0 +1,225 @@
+"""How well probabilities of links tell links from other pairs, and whether they can be taken at their word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+
+from linktopics import metrics
+from linktopics.errors import DataError
+from linktopics.plots._style import FAINT, by_name, legend, line_style, panel, plain_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["calibration", "roc"]
+
+Array = NDArray[np.float64]
+
+CONFIDENCE = 1.96
+"""Normal quantile of 95 % intervals."""
+
+NEXT_TO_NOTHING = 1e-12
+"""Stands for zero on logarithmic axes, far below what they show."""
+
+
+def roc(labels: Any, scores: ArrayLike | Mapping[str, ArrayLike], ax: Axes | None = None, *, log: bool = False) -> Axes:
+    """Draw receiver operating characteristics: links found against pairs without a link that are taken for one.
+
+    Parameters
+    ----------
+    labels : array-like or sparse matrix of bool
+        Whether a pair is a link, in any shape, such as documents x candidates.
+    scores : array-like, or mapping from name to array-like
+        Scores of the same shape, of one model or by model; the likelier the higher.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a figure.
+    log : bool, default=False
+        Whether the horizontal axis is logarithmic. Where links are rare, only its left end is of use.
+
+    Returns
+    -------
+    matplotlib Axes
+        A curve for each model; the legend says the area under it.
+
+    Examples
+    --------
+    >>> from linktopics import plots
+    >>> ax = plots.roc([0, 0, 1, 1], {"ours": [0.1, 0.2, 0.7, 0.9], "theirs": [0.1, 0.8, 0.7, 0.9]})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['ours: AUC 1.000', 'theirs: AUC 0.750']
+    """
+    from sklearn.metrics import roc_curve
+
+    checked = {name: _check_pairs(labels, values, name) for name, values in by_name(scores).items()}
+    ax = panel(ax, (4.8, 4.4))
+    plain_axes(ax)
+    smallest = 1.0
+    for number, (name, (linked, its)) in enumerate(checked.items()):
+        false, true, _ = roc_curve(linked, its)
+        area = metrics.auc(its[None], linked[None])
+        smallest = min(smallest, 1.0 / (~linked).sum())
+        label = f"{name}{': ' if name else ''}AUC {area:.3f}"
+        ax.plot(false, true, linewidth=1.8, label=label, **line_style(number))
+    chance = np.geomspace(smallest, 1, 100)
+    ax.plot(chance, chance, color=FAINT, linestyle=":", linewidth=1.3)
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="other pairs taken for links", ylabel="links found")
+    if log:
+        ax.set_xscale("log")
+        ax.set_xlim(smallest, 1)
+    legend(ax, "upper left" if log else "lower right")
+    return ax
+
+
+def calibration(
+    labels: Any,
+    probabilities: ArrayLike | Mapping[str, ArrayLike],
+    ax: Axes | None = None,
+    *,
+    n_bins: int = 10,
+    equal: str = "pairs",
+    log: bool = False,
+) -> Axes:
+    """Draw how many links there are among pairs of about the same probability: a reliability diagram.
+
+    Parameters
+    ----------
+    labels : array-like or sparse matrix of bool
+        Whether a pair is a link, in any shape, such as documents x candidates.
+    probabilities : array-like, or mapping from name to array-like
+        Probabilities of the same shape, of one model or by model.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a figure.
+    n_bins : int, default=10
+        Into how many bins pairs are put by their probability; equal probabilities are never parted.
+    equal : {"pairs", "links"}, default="pairs"
+        Bins hold equally many pairs, or equally many links as the probabilities have it. Where links are rare, nearly
+        all bins with equally many pairs are at zero.
+    log : bool, default=False
+        Whether both axes are logarithmic, for rare links. A bin without any link is then drawn as a triangle at the
+        upper end of its interval.
+
+    Returns
+    -------
+    matplotlib Axes
+        A point for each bin, at its mean probability and its share of links, with a 95 % interval (Wilson). Points
+        below the diagonal have fewer links than they should. For one model, numbers of links are written above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linktopics import plots
+    >>> rng = np.random.default_rng(0)
+    >>> probabilities = rng.random(1000)
+    >>> ax = plots.calibration(rng.random(1000) < probabilities, probabilities, n_bins=5)
+    >>> len(ax.lines[-1].get_xdata())
+    5
+    """
+    if equal not in ("pairs", "links"):
+        raise ValueError(f'equal is {equal!r}; it must be "pairs" or "links".')
+    if not n_bins >= 1:
+        raise ValueError(f"n_bins is {n_bins!r}; it must be a whole number from 1 on.")
+    named = by_name(probabilities)
+    tables = {
+        name: _reliability(*_check_pairs(labels, p, name, probabilities=True), n_bins, equal)
+        for name, p in named.items()
+    }
+    ax = panel(ax, (5.0, 4.6))
+    plain_axes(ax)
+    ax.plot([NEXT_TO_NOTHING, 1], [NEXT_TO_NOTHING, 1], color=FAINT, linestyle=":", linewidth=1.3, zorder=1)
+    for number, (name, table) in enumerate(tables.items()):
+        _draw_reliability(ax, table, number, name, counts=len(tables) == 1, log=log)
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability of a link", ylabel="share of links")
+    if log:
+        lowest = min(min(t.predicted.min(), t.height.min()) for t in tables.values())
+        low = 10 ** np.floor(np.log10(max(lowest, 1e-9)))
+        ax.set(xscale="log", yscale="log", xlim=(low, 1), ylim=(low, 1))
+    ax.set_aspect("equal")
+    if list(tables) != [""]:
+        legend(ax, "upper left", bbox_to_anchor=(0, 0.96))
+    return ax
+
+
+@dataclass(frozen=True)
+class _Reliability:
+    """Bins of pairs: mean probability, numbers of pairs and links, and the interval of the share of links."""
+
+    predicted: Array
+    n_pairs: NDArray[np.int64]
+    n_links: NDArray[np.int64]
+
+    @property
+    def share(self) -> Array:
+        return self.n_links / self.n_pairs
+
+    @property
+    def interval(self) -> tuple[Array, Array]:
+        """Wilson's interval, which also holds where there are no links or only links."""
+        n, z2 = self.n_pairs, CONFIDENCE**2
+        centre = (self.n_links + z2 / 2) / (n + z2)
+        half = CONFIDENCE / (n + z2) * np.sqrt(n * self.share * (1 - self.share) + z2 / 4)
+        return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+    @property
+    def height(self) -> Array:
+        """Where bins are drawn on a logarithmic axis: at their share, or without links at the end of the interval."""
+        return np.where(self.n_links > 0, self.share, self.interval[1])
+
+
+def _reliability(linked: NDArray[np.bool_], probabilities: Array, n_bins: int, equal: str) -> _Reliability:
+    """Put pairs into bins of about equally many pairs, or expected links."""
+    values, place, n_equal = np.unique(probabilities, return_inverse=True, return_counts=True)
+    mass = n_equal.astype(float) if equal == "pairs" else n_equal * values
+    if not mass.sum() > 0:
+        mass = n_equal.astype(float)  # all probabilities are zero
+    middle = np.cumsum(mass) - mass / 2
+    bins = np.minimum((n_bins * middle / mass.sum()).astype(np.int64), n_bins - 1)[place]
+    n_pairs = np.bincount(bins, minlength=n_bins)
+    used = n_pairs > 0
+    total = np.bincount(bins, weights=probabilities, minlength=n_bins)
+    n_links = np.bincount(bins[linked], minlength=n_bins)
+    return _Reliability(total[used] / n_pairs[used], n_pairs[used], n_links[used])
+
+
+def _draw_reliability(ax: Axes, table: _Reliability, number: int, name: str, *, counts: bool, log: bool) -> None:
+    style = line_style(number)
+    lower, upper = table.interval
+    ax.vlines(table.predicted, np.maximum(lower, NEXT_TO_NOTHING), upper, color=style["color"], alpha=0.45, linewidth=3)
+    some = table.n_links > 0 if log else np.ones(len(table.share), dtype=bool)
+    if not some.all():
+        ax.plot(table.predicted[~some], upper[~some], linestyle="", marker="v", markersize=5, color=style["color"])
+    if counts:
+        for x, y, n in zip(table.predicted, upper, table.n_links, strict=True):
+            ax.annotate(f"{n:,}", (x, y), (0, 4), textcoords="offset points", ha="center", fontsize=8, color=FAINT)
+        ax.text(0.02, 0.98, "numbers: links in the bin", transform=ax.transAxes, va="top", fontsize=8, color=FAINT)
+    ax.plot(
+        table.predicted[some], table.share[some], marker="o", markersize=5, linewidth=1.2, clip_on=False,
+        label=name or None, **style,
+    )  # fmt: skip
+
+
+def _check_pairs(
+    labels: Any, values: ArrayLike, name: str, *, probabilities: bool = False
+) -> tuple[NDArray[np.bool_], Array]:
+    """Return labels and scores of pairs, checked, in one dimension."""
+    what = "probabilities" if probabilities else "scores"
+    whose = f"{what} of {name!r}" if name else what
+    linked = np.asarray(labels.toarray() if issparse(labels) else labels)
+    scores = np.asarray(values, dtype=float)
+    if scores.shape != linked.shape:
+        raise DataError(f"{whose} have the shape {scores.shape}, labels {linked.shape}; they must be the same.")
+    if not np.isin(linked, (0, 1)).all():
+        raise DataError("labels must hold True and False, or 1 and 0.")
+    linked = linked.astype(bool).ravel()
+    if linked.all() or not linked.any():
+        raise DataError(f"labels hold {'only links' if linked.any() else 'no link'}; pass links and other pairs.")
+    if np.isnan(scores).any():
+        raise DataError(f"{whose} hold NaN; every pair needs a number.")
+    if probabilities and not ((scores >= 0) & (scores <= 1)).all():
+        raise DataError(f"{whose} are not all between 0 and 1; scores can be drawn by plots.roc.")
+    return linked, scores.ravel()

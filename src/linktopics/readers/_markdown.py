@@ -1,0 +1,221 @@
+"""One Markdown or text file taken apart: its words, the names it goes by, and its links as they are written."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import image, link
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+WIKI_LINK = re.compile(r"(!?)\[\[(?!\[)((?:[^\[\]\n]|\[[^\[\]\n]*\])+)\]\]")
+ATTACHMENT = re.compile(r"\.(?=[a-z0-9]*[a-z])(?!(?:md|markdown|txt)$)[a-z0-9]{1,10}$", re.IGNORECASE)
+"""The end of a name that has a suffix, which is not that of a note; 'Version 1.2' has none."""
+
+MAX_NESTING = 200
+"""Lists within lists, each two steps; the parser's own 20 would lose the depths of an outline."""
+
+_TAGS = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_URLS_AND_BLOCK_IDS = re.compile(
+    r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.)[^\s<>]+"
+    r"|\(\([0-9a-f-]{36}\)\)|^[ \t]*(?:id|collapsed)::.*$",  # Logseq's ((id)) and its properties of blocks
+    re.IGNORECASE | re.MULTILINE,
+)
+
+_YAML_FIELD = re.compile(r"([\w-]+)\s*:(?:\s+(.*))?$")
+_LOGSEQ_FIELD = re.compile(r"([\w-]+)::\s*(.*)$")
+_ITEM = re.compile(r"""\s*("(?:\\.|[^"\\])*"|'(?:''|[^'])*'|[^,]*)[^,]*(?:,|$)""")
+
+
+class Target(NamedTuple):
+    """Where a link leads, as it is written, without anchor and display text."""
+
+    path: str
+    kind: str  # "wiki", "markdown" or "image"
+
+
+class Note(NamedTuple):
+    """What one file says."""
+
+    text: str
+    title: str | None  # of the front matter
+    heading: str | None  # the first of the first level
+    aliases: list[str]
+    tags: list[str]
+    targets: list[Target]
+
+
+def read_note(lines: list[str], *, indented_code: bool) -> Note:
+    """Take a note apart; in plain text files, four spaces at the beginning of a line do not mean code."""
+    head, body = _split_head(lines)
+    fields = _fields(head)
+    targets = [target for match in WIKI_LINK.finditer("\n".join(head)) if (target := _wiki_target(match[2])[0])]
+    tokens = _parser(indented_code).parse("\n".join(body))
+    pieces, heading = [], None
+    for position, token in enumerate(tokens):
+        if token.type == "inline":
+            pieces.append(_plain(token.children or [], targets))
+            before = tokens[position - 1]
+            if heading is None and before.tag == "h1" and before.level == 0:
+                heading = " ".join(pieces[-1].split()) or None
+        elif token.type == "html_block":
+            pieces.append(html.unescape(_TAGS.sub(" ", token.content)))
+    return Note(
+        text=_URLS_AND_BLOCK_IDS.sub(" ", "\n".join(pieces)).strip(),
+        title=" ".join(_texts(fields.get("title", ""), None)) or None,
+        heading=heading,
+        aliases=_texts(fields.get("aliases", fields.get("alias", "")), ","),
+        tags=[tag.lstrip("#") for tag in _texts(fields.get("tags", fields.get("tag", "")), r"[,\s]+")],
+        targets=targets,
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# The body
+# --------------------------------------------------------------------------------------------------------------------
+
+
+class _Parser(MarkdownIt):
+    """CommonMark with wiki links; targets are kept as they are written, whatever they are."""
+
+    def validateLink(self, url: str) -> bool:  # noqa: N802
+        return True
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        return url
+
+
+_PARSERS: dict[bool, _Parser] = {}
+
+
+def _parser(indented_code: bool) -> _Parser:
+    if indented_code not in _PARSERS:
+        parser = _Parser("commonmark", {"maxNesting": MAX_NESTING})
+        parser.inline.ruler.before("link", "wiki_link", _wiki_rule)
+        if not indented_code:
+            parser.disable("code")
+        _PARSERS[indented_code] = parser
+    return _PARSERS[indented_code]
+
+
+def _wiki_rule(state: StateInline, silent: bool) -> bool:
+    """Take ``[[target]]`` or ``![[target]]``, unless it is the text of a Markdown link, ``[[1]](target)``."""
+    match = WIKI_LINK.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if state.src.startswith("(", match.end()):
+        start = state.pos
+        is_text = (image if match[1] else link)(state, True)
+        state.pos = start
+        if is_text:
+            return False
+    if not silent:
+        token = state.push("wiki_link", "", 0)
+        token.content, token.markup = match[2], match[1]
+    state.pos = match.end()
+    return True
+
+
+def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:
+    """Give the text of a paragraph without its marks, and add where its links lead to the targets."""
+    pieces = []
+    for position, token in enumerate(tokens):
+        if token.type in ("text", "code_inline"):
+            pieces.append(token.content)
+        elif token.type in ("softbreak", "hardbreak") or token.content.lower().startswith("<br"):
+            pieces.append("\n")
+        elif token.type == "link_open" and not tokens[position + 1].content.startswith("^"):  # which is a footnote
+            targets.append(_markdown_target(str(token.attrs["href"]), "markdown"))
+        elif token.type == "image":
+            targets.append(_markdown_target(str(token.attrs["src"]), "image"))
+            pieces.append(_plain(token.children or [], []))
+        elif token.type == "wiki_link":
+            target, shown = _wiki_target(token.content)
+            if target is not None:
+                targets.append(target)
+            if not (token.markup and target and ATTACHMENT.search(target.path)):
+                pieces.append(shown)
+    return "".join(pieces)
+
+
+def _wiki_target(inside: str) -> tuple[Target | None, str]:
+    """Take what is between the double brackets apart: the target, if it is not an anchor, and the text shown."""
+    path, _, alias = inside.replace("\\|", "|").partition("|")  # escaped in tables
+    path, _, heading = path.partition("#")
+    path = path.strip()
+    name = re.sub(r"\.(?:md|markdown|txt)$", "", path.rpartition("/")[2])
+    shown = alias.strip() or f"{name} {'' if heading.startswith('^') else heading.replace('#', ' ')}".strip()
+    return (Target(path, "wiki") if path else None), shown
+
+
+def _markdown_target(written: str, kind: str) -> Target:
+    return Target(unquote(re.split("[#?]", written, maxsplit=1)[0]).strip(), kind)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# The head: YAML front matter, or the properties of a Logseq page
+# --------------------------------------------------------------------------------------------------------------------
+
+
+def _split_head(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Split what stands before the text from the text; a line between two rules that is no field is text."""
+    if lines and lines[0].rstrip() == "---":
+        end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
+        head = lines[1:end]
+        first = next((line for line in head if line.strip() and not line.startswith("#")), None)
+        if end and (first is None or _YAML_FIELD.match(first)):
+            return head, lines[end + 1 :]
+    number = next((number for number, line in enumerate(lines) if not _LOGSEQ_FIELD.match(line)), len(lines))
+    return lines[:number], lines[number:]
+
+
+def _fields(head: list[str]) -> dict[str, str]:
+    """Give the fields of the head by name, each with its further lines, such as the items of a list."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in head:
+        match = _LOGSEQ_FIELD.match(line) or _YAML_FIELD.match(line)
+        if match:
+            name = match[1].lower()
+            fields[name] = match[2] or ""
+        elif name:
+            fields[name] += "\n" + line.strip()
+    return fields
+
+
+def _texts(value: str, separator: str | None) -> list[str]:
+    """Read a field as a list: ``[a, "b"]``, a line ``- a`` for each, or texts with separators between them."""
+    value = value.strip()
+    lines = [line for line in value.split("\n") if line and not line.startswith("#")]
+    if lines and all(re.match(r"-(?:\s|$)", line) for line in lines):
+        items = [line[1:] for line in lines]
+    elif separator and value.startswith("[") and not value.startswith("[["):
+        inside = " ".join(lines)[1:].rpartition("]")[0]
+        items = [match[1] for match in _ITEM.finditer(inside)]
+    elif separator is None or value.startswith(('"', "'")):
+        items = [re.sub(r"^[|>][+-]?\s+", "", " ".join(lines))]
+    else:
+        value = re.sub(r"(?:^|\s)#\s.*", "", " ".join(lines))
+        items = re.split(separator, value)
+    return [text for item in items if (text := _scalar(item))]
+
+
+def _scalar(item: str) -> str:
+    """Read one value of YAML that stands in a line: quoted, or plain with perhaps a comment behind it."""
+    item = item.strip()
+    if match := re.match(r'"((?:\\.|[^"\\])*)"', item):
+        item = re.sub(r"\\(.)", r"\1", match[1])
+    elif match := re.match(r"'((?:''|[^'])*)'", item):
+        item = match[1].replace("''", "'")
+    else:
+        item = re.sub(r"\s#\s.*", "", item)
+        item = "" if item in ("~", "null") else item
+    return re.sub(r"^\[\[(.*)\]\]$", r"\1", item.strip())
