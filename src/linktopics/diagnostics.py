@@ -193,7 +193,8 @@ def mixing_verdict(
     return (
         f"{who} slow: all draws of the {worst} are worth {table['ess'][worst]:.0f} independent ones (ESS; "
         f"{ESS_PER_CHAIN * n_chains} would do). Topics and predictions can be used; means and standard deviations of "
-        "such quantities are rough. A larger n_samples or thin makes them better."
+        "such quantities are rough. More samples make them better: model.resume(n_samples=20), or linktopics resume "
+        "MODEL --samples 20."
     )
 
 

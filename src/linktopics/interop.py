@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics._inputs import Documents
-from linktopics.features.base import TrainingView, standard
+from linktopics.features.base import TrainingView
 from linktopics.network import DocumentNetwork
 from linktopics.prediction import Predictor, _blocks, _largest, _New
 
@@ -117,8 +117,7 @@ def _as_new(predictor: Predictor, source: NDArray[np.int64], target: NDArray[np.
     """Return the probabilities of links from sources that are looked at as new, without the links to and from them."""
     features, samples = predictor.features, predictor.samples
     view = TrainingView(predictor.network, source, target, np.ones(len(source), dtype=bool))
-    columns = [feature.known_pairs(view) for feature in features.features]
-    numbers = standard(np.concatenate([np.empty((len(source), 0)), *columns], axis=1), features.mean, features.scale)
+    numbers = features.known_pairs(view)
     result = np.zeros(len(source))
     for rows in _blocks(len(source), predictor.settings.n_topics):
         here = {True: numbers[rows, None]}

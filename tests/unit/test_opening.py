@@ -16,6 +16,7 @@ JSONL = {
 }
 LDAC = {"documents.txt": "0:2 1:1\n1:3\n", "vocab.txt": "apple\nplum\n", "links.txt": "0 1\n"}
 FORMS = {"linqs": (LINQS, [[1, 0]], 3), "jsonl": (JSONL, [[0, 1]], 4), "ldac": (LDAC, [[0, 1]], 6)}
+NOTES = {"apples.md": "red [[plums]]", "plums.txt": "blue", "picture.png": "", "links.csv": "not read"}
 
 
 def put(folder, files):
@@ -46,6 +47,40 @@ def test_folders(form, suffix, kind, tmp_path):
 def test_other_names_in_ldac_folders(tmp_path):
     files = {"ap.dat": LDAC["documents.txt"], "cites.txt": "1 0\n", "README.md": "read me"}
     assert open_network(put(tmp_path, files)).links.tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_notes(kind, tmp_path):
+    network = open_network(kind(put(tmp_path, NOTES)))
+    assert network.ids[network.links].tolist() == [["apples", "plums"]]
+    assert network.n_tokens == 5
+    assert network.directed
+
+
+def test_notes_in_folders_only(tmp_path):
+    put(tmp_path / "inner", NOTES)
+    assert open_network(tmp_path).labels.tolist() == ["inner", "inner"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_notes_beside_another_form_are_not_read(form, tmp_path):
+    files, links, n_tokens = FORMS[form]
+    network = open_network(put(tmp_path, {**NOTES, **files}))
+    assert (network.links.tolist(), network.n_tokens) == (links, n_tokens)
+
+
+def test_tags_of_notes(tmp_path):
+    put(tmp_path, {**NOTES, "plums.txt": "---\ntags: [blue]\n---\nblue"})
+    assert open_network(tmp_path, columns=["tags"], strict=True).columns["tags"].tolist() == [[], ["blue"]]
+    with pytest.raises(DataError, match="the text files have no field 'year' in their front matter; known: tags"):
+        open_network(tmp_path, columns=["tags", "year"])
+
+
+def test_text_files_without_links(tmp_path):
+    put(tmp_path, {"README.md": "About [the data](data.csv).", "vocab.txt": "apple", "links.txt": "0 1"})
+    told = refusal(tmp_path)
+    assert "no links were found between the 3 text files in the folder; link them as [[name]] or [text]" in told
+    assert "or pass a folder that holds documents.jsonl" in told
 
 
 def test_one_content_file(tmp_path):
@@ -125,10 +160,12 @@ def test_what_is_no_path(data):
 
 def test_folders_in_no_known_form(tmp_path):
     assert "no known form (it holds: nothing); pass a folder that holds" in refusal(tmp_path)
-    put(tmp_path, {"papers.csv": "", "content.txt": ""})
-    assert "no known form (it holds: content.txt, papers.csv); pass a folder that holds" in refusal(tmp_path)
-    put(tmp_path, {f"{letter}.txt": "" for letter in "abcdefgh"})
-    assert "e.txt, f.txt, g.txt and 2 more)" in refusal(tmp_path)
+    put(tmp_path, {"papers.csv": "", "content.pdf": "", ".hidden.md": "[[papers]]"})
+    told = refusal(tmp_path)
+    assert "no known form (it holds: .hidden.md, content.pdf, papers.csv); pass a folder that holds" in told
+    assert told.endswith("(LDA-C), each plain or as .gz; or .md and .txt files with links in the text.")
+    put(tmp_path, {f"{letter}.pdf": "" for letter in "abcdefgh"})
+    assert "e.pdf, f.pdf and 3 more)" in refusal(tmp_path)
 
 
 def test_folders_in_several_forms(tmp_path):

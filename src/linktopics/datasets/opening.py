@@ -51,7 +51,7 @@ def open_network(
     vectorizer : object, optional
         What counts the words of texts, see `DocumentNetwork.from_texts`. Only for data that are texts.
     columns : sequence of str, optional
-        Further fields of documents.jsonl to keep, for features of pairs.
+        Further fields of documents.jsonl to keep, for features of pairs. Text files have one, `tags`, kept anyway.
     strict : bool, default=False
         Refuse data with links to nowhere, self links, duplicates or empty documents.
 
@@ -107,10 +107,6 @@ class _Reading:
         """Raise if something was asked for that word counts cannot give."""
         if self.vectorizer is not None:
             raise DataError(f"{what}: the words are counted already, so how to count them cannot be chosen.")
-        self.without_columns(what)
-
-    def without_columns(self, what: str) -> None:
-        """Raise if columns were asked for."""
         if self.columns:
             raise DataError(f"{what}: there are no fields such as {self.columns[0]!r}; only documents.jsonl has them.")
 
@@ -160,8 +156,11 @@ def _open_folder(folder: Path, reading: _Reading) -> DocumentNetwork:
 
 def _open_texts(folder: Path, reading: _Reading) -> DocumentNetwork:
     """Read a folder of text files; without links between them it is not what somebody would want to open."""
-    reading.without_columns(str(folder))
     network = DocumentNetwork.from_folder(folder, vectorizer=reading.vectorizer, strict=reading.strict)
+    for name in reading.columns:
+        if name not in network.columns:
+            there = ", ".join(network.columns) or "none"
+            raise DataError(f"{folder}: the text files have no field {name!r} in their front matter; known: {there}.")
     if not network.n_links:
         raise DataError(
             f"{folder}: no links were found between the {len(network):,} text files in the folder; link them as "

@@ -213,12 +213,15 @@ class FeatureSet:
             result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outward))
         return standard(result, self.mean, self.scale)
 
+    def known_pairs(self, view: TrainingView) -> Array:
+        """Return the standardised numbers of pairs of training documents as if they had no links, pairs x columns."""
+        values = [np.empty((len(view.new), 0)), *(feature.known_pairs(view) for feature in self.features)]
+        return standard(np.concatenate(values, axis=1), self.mean, self.scale)
+
     def known_pair(self, network: DocumentNetwork, source: int, target: int) -> tuple[Array, list[str]]:
         """Return the numbers of a pair of training documents as if it had no link, and what they come from."""
         view = TrainingView(network, np.array([source]), np.array([target]), np.array([True]))
-        values = [feature.known_pairs(view) for feature in self.features]
-        numbers = np.concatenate([np.empty((1, 0)), *values], axis=1)
-        return standard(numbers, self.mean, self.scale)[0], [feature.known_detail(view) for feature in self.features]
+        return self.known_pairs(view)[0], [feature.known_detail(view) for feature in self.features]
 
 
 def standard(values: Array, mean: Array, scale: Array) -> Array:

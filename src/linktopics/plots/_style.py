@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.rendering import NEGATIVE, NEUTRAL, POSITIVE
-from linktopics.study.plots import BLUE, GREEN, ORANGE, PURPLE, SKY, STYLE, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +17,25 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
 
 Colour = tuple[float, float, float]
+
+BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
+    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
+)  # fmt: skip
+"""The palette of Okabe and Ito, told apart with any kind of colour vision."""
+
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.titlesize": 11,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 5.5,
+}
 
 INK, FAINT = "#202020", "#777777"
 ATTRACTS, REPELS, NOTHING = (tuple((colour / 255).tolist()) for colour in (POSITIVE, NEGATIVE, NEUTRAL))

@@ -72,7 +72,7 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
     if np.ptp(ax.get_ylim()) > 100:
         _plain_ticks(ax.yaxis)
     if n_chains > 1:
-        legend(ax, "lower right")
+        legend(ax, "best")
     return ax
 
 

@@ -37,6 +37,9 @@ FONT, LETTER, LINE = 9.0, 0.56, 1.1
 SMALLEST, LARGEST = 15.0, 30.0
 """Radius of the smallest possible and of the largest topic, in points."""
 
+SMALLEST_ZOOM = 0.65
+"""How far circles and words shrink, at most, on axes that are smaller than our own would be."""
+
 GAPS = (48, 40, 32, 24, 16, 10)
 """Points between topics: the first with which they fill no more than half of the room."""
 
@@ -84,18 +87,19 @@ def topic_graph(
     width, height = _size(len(strengths))
     if ax is None:
         ax = panel(None, (width, height))
-        room = (72 * width - 16, 72 * height - 44)  # but for margins and the legend
+        room, zoom = (72 * width - 16, 72 * height - 44), 1.0  # but for margins and the legend
     else:
         room = axes_points(ax)
+        zoom = float(np.clip(np.sqrt(room[0] * room[1] / (width * height)) / 72, SMALLEST_ZOOM, 1.0))
     shares = named["share"].to_numpy()
-    radii = np.maximum(LARGEST * np.sqrt(shares / shares.max()), SMALLEST)
+    radii = zoom * np.maximum(LARGEST * np.sqrt(shares / shares.max()), SMALLEST)
     labels = ["\n".join(short_words(words)) for words in named["words"]]
-    places = push_apart(stress_layout(_ties(strengths, by)), _boxes(radii, labels, room), room)
+    places = push_apart(stress_layout(_ties(strengths, by)), _boxes(radii, labels, zoom * FONT, room), room)
     ax.set(xlim=(0, room[0]), ylim=(0, room[1]))
     ax.set_axis_off()
     _draw_edges(ax, places, edges, radii, directed, ATTRACTS if by == "weights" else FAINT)
-    _draw_topics(ax, places, radii, labels, np.diag(strengths), by)
-    _add_legend(ax, by, directed, threshold if edges.any() else None)
+    _draw_topics(ax, places, radii, labels, zoom * FONT, np.diag(strengths), by)
+    _add_legend(ax, by, directed, threshold if edges.any() else None, max(7.0, zoom * FONT))
     return ax
 
 
@@ -142,10 +146,10 @@ def _ties(strengths: Array, by: str) -> Array:
     return ties
 
 
-def _boxes(radii: Array, labels: list[str], room: tuple[float, float]) -> Array:
+def _boxes(radii: Array, labels: list[str], font: float, room: tuple[float, float]) -> Array:
     """Return widths and heights of topics with their words and the gap around them, in points."""
-    widths = [max(map(len, label.split("\n"))) * LETTER * FONT for label in labels]
-    heights = [(label.count("\n") + 1) * LINE * FONT for label in labels]
+    widths = [max(map(len, label.split("\n"))) * LETTER * font for label in labels]
+    heights = [(label.count("\n") + 1) * LINE * font for label in labels]
     sizes = np.maximum(np.column_stack([widths, heights]), 2 * radii[:, None])
     gap = next((gap for gap in GAPS if (sizes + gap).prod(axis=1).sum() < 0.5 * room[0] * room[1]), GAPS[-1])
     return sizes + gap
@@ -178,7 +182,7 @@ def _arrow(strength: float) -> str:
     return f"-|>,head_length={2.5 + 2.5 * strength},head_width={1.2 + 1.5 * strength}"
 
 
-def _draw_topics(ax: Axes, places: Array, radii: Array, labels: list[str], own: Array, by: str) -> None:
+def _draw_topics(ax: Axes, places: Array, radii: Array, labels: list[str], font: float, own: Array, by: str) -> None:
     from matplotlib.patheffects import withStroke
 
     strength = np.abs(own) / max(float(np.abs(own).max()), 1e-9)
@@ -194,12 +198,12 @@ def _draw_topics(ax: Axes, places: Array, radii: Array, labels: list[str], own: 
     )
     for (x, y), label in zip(places, labels, strict=True):
         ax.text(
-            x, y, label, ha="center", va="center", fontsize=FONT, color=INK, linespacing=LINE, zorder=3,
+            x, y, label, ha="center", va="center", fontsize=font, color=INK, linespacing=LINE, zorder=3,
             path_effects=[withStroke(linewidth=2, foreground="white", alpha=0.85)],
         )  # fmt: skip
 
 
-def _add_legend(ax: Axes, by: str, directed: bool, threshold: float | None) -> None:
+def _add_legend(ax: Axes, by: str, directed: bool, threshold: float | None, font: float) -> None:
     from matplotlib.lines import Line2D
 
     def ring(colour: Any) -> Line2D:
@@ -220,5 +224,5 @@ def _add_legend(ax: Axes, by: str, directed: bool, threshold: float | None) -> N
         entries |= {"links within": ring(FAINT)}
     ax.legend(
         entries.values(), entries.keys(), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(entries),
-        frameon=False, fontsize=9, labelcolor=INK, handlelength=1.6,
+        frameon=False, fontsize=font, labelcolor=INK, handlelength=1.6,
     )  # fmt: skip

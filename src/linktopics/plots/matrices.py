@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from linktopics.plots._style import (
     ATTRACTS,
+    BLUE,
     CERTAIN,
     FAINT,
     INK,
@@ -22,7 +23,6 @@ from linktopics.plots._style import (
     topics_by_number,
 )
 from linktopics.rendering import WHITE_TEXT_BELOW
-from linktopics.study.plots import BLUE
 
 if TYPE_CHECKING:
     import pandas as pd

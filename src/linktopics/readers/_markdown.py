@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
+SUFFIXES = (".md", ".markdown", ".txt")
+"""Of the files that are read, those first that a link without a suffix means."""
+
+_NOTE = rf"\.(?:{'|'.join(suffix[1:] for suffix in SUFFIXES)})$"
+
 WIKI_LINK = re.compile(r"(!?)\[\[(?!\[)((?:[^\[\]\n]|\[[^\[\]\n]*\])+)\]\]")
-ATTACHMENT = re.compile(r"\.(?=[a-z0-9]*[a-z])(?!(?:md|markdown|txt)$)[a-z0-9]{1,10}$", re.IGNORECASE)
+ATTACHMENT = re.compile(rf"(?!{_NOTE})\.(?=[a-z0-9]*[a-z])[a-z0-9]{{1,10}}$", re.IGNORECASE)
 """The end of a name that has a suffix, which is not that of a note; 'Version 1.2' has none."""
 
 MAX_NESTING = 200
@@ -36,7 +41,7 @@ _ITEM = re.compile(r"""\s*("(?:\\.|[^"\\])*"|'(?:''|[^'])*'|[^,]*)[^,]*(?:,|$)""
 
 
 class Target(NamedTuple):
-    """Where a link leads, as it is written, without anchor and display text."""
+    """Where a link leads, as it is written, without anchor and display text; nothing is left of a mere anchor."""
 
     path: str
     kind: str  # "wiki", "markdown" or "image"
@@ -57,7 +62,7 @@ def read_note(lines: list[str], *, indented_code: bool) -> Note:
     """Take a note apart; in plain text files, four spaces at the beginning of a line do not mean code."""
     head, body = _split_head(lines)
     fields = _fields(head)
-    targets = [target for match in WIKI_LINK.finditer("\n".join(head)) if (target := _wiki_target(match[2])[0])]
+    targets = [_wiki_target(match[2])[0] for match in WIKI_LINK.finditer("\n".join(head))]
     tokens = _parser(indented_code).parse("\n".join(body))
     pieces, heading = [], None
     for position, token in enumerate(tokens):
@@ -84,13 +89,10 @@ def read_note(lines: list[str], *, indented_code: bool) -> Note:
 
 
 class _Parser(MarkdownIt):
-    """CommonMark with wiki links; targets are kept as they are written, whatever they are."""
+    """CommonMark with wiki links, in which any target will do: what is no link would be read as text."""
 
     def validateLink(self, url: str) -> bool:  # noqa: N802
         return True
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802
-        return url
 
 
 _PARSERS: dict[bool, _Parser] = {}
@@ -139,21 +141,20 @@ def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:
             pieces.append(_plain(token.children or [], []))
         elif token.type == "wiki_link":
             target, shown = _wiki_target(token.content)
-            if target is not None:
-                targets.append(target)
-            if not (token.markup and target and ATTACHMENT.search(target.path)):
+            targets.append(target)
+            if not (token.markup and ATTACHMENT.search(target.path)):
                 pieces.append(shown)
     return "".join(pieces)
 
 
-def _wiki_target(inside: str) -> tuple[Target | None, str]:
-    """Take what is between the double brackets apart: the target, if it is not an anchor, and the text shown."""
+def _wiki_target(inside: str) -> tuple[Target, str]:
+    """Take what is between the double brackets apart: the target, and the text shown."""
     path, _, alias = inside.replace("\\|", "|").partition("|")  # escaped in tables
     path, _, heading = path.partition("#")
     path = path.strip()
-    name = re.sub(r"\.(?:md|markdown|txt)$", "", path.rpartition("/")[2])
+    name = re.sub(_NOTE, "", path.rpartition("/")[2], flags=re.IGNORECASE)
     shown = alias.strip() or f"{name} {'' if heading.startswith('^') else heading.replace('#', ' ')}".strip()
-    return (Target(path, "wiki") if path else None), shown
+    return Target(path, "wiki"), shown
 
 
 def _markdown_target(written: str, kind: str) -> Target:

@@ -12,13 +12,10 @@ from urllib.parse import unquote
 
 from linktopics.errors import DataError
 from linktopics.readers._files import read_lines
-from linktopics.readers._markdown import ATTACHMENT, Note, Target, read_note
+from linktopics.readers._markdown import ATTACHMENT, SUFFIXES, Note, Target, read_note
 
 if TYPE_CHECKING:
     from linktopics.readers import TextParts
-
-SUFFIXES = (".md", ".markdown", ".txt")
-"""Of the files that are read, those first that a link without a suffix means."""
 
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]+:(?!\s)|//", re.IGNORECASE)
 _ZETTEL_NUMBER = re.compile(r"\d{12,14}(?!\d)")

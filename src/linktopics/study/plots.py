@@ -10,16 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linktopics.plots._style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, STYLE, VERMILION
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["Line", "bars", "compare_features", "compare_models", "curves", "heat_map", "stacked_seconds"]
-
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
-    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
-)  # fmt: skip
-"""The palette of Okabe and Ito, told apart with any kind of colour vision."""
 
 GREY = "#777777"
 DASHES = ["--", "-.", ":"]
@@ -60,20 +57,6 @@ LABELS = {
     "test_seconds": "test time, seconds",
     "augmented_per_sweep": "drawing λ, ms per sweep",
     "weights_per_sweep": "drawing η, ms per sweep",
-}
-
-STYLE: dict[Any, Any] = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.titlesize": 11,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 5.5,
 }
 
 
