@@ -28,19 +28,34 @@ def table(rows, columns, shape):
 
 
 def log_dirichlet_multinomial(counts, prior):
-    """Log probability of a *sequence* with these counts, its distribution ~ Dirichlet(prior) integrated out; by row."""
-    mass = prior * counts.shape[1]
-    rising = gammaln(counts + prior).sum(axis=1) - counts.shape[1] * gammaln(prior)
+    """Log probability of a *sequence* with these counts, its distribution ~ Dirichlet(prior) integrated out; by row.
+
+    The prior is a number, one for each column, or one for each row and column.
+    """
+    prior = np.broadcast_to(prior, counts.shape)
+    mass = prior.sum(axis=1)
+    rising = (gammaln(counts + prior) - gammaln(prior)).sum(axis=1)
     return rising + gammaln(mass) - gammaln(counts.sum(axis=1) + mass)
 
 
 def log_words_and_topics(documents, words, topics, n_documents, n_words, n_topics, alpha, beta):
-    """Log p(words, topics), theta and phi integrated out; alpha is the total mass, beta the mass per word."""
+    """Log p(words, topics), theta and phi integrated out.
+
+    alpha is the total mass, which topics share evenly, or the masses of topics; beta the mass per word, or those of all
+    topics and words.
+    """
     by_document = table(documents, topics, (n_documents, n_topics))
     by_topic = table(topics, words, (n_topics, n_words))
-    return (
-        log_dirichlet_multinomial(by_document, alpha / n_topics).sum() + log_dirichlet_multinomial(by_topic, beta).sum()
-    )
+    of_topics = alpha if np.ndim(alpha) else alpha / n_topics
+    return log_dirichlet_multinomial(by_document, of_topics).sum() + log_dirichlet_multinomial(by_topic, beta).sum()
+
+
+def seeded(beta, word, topic, amount, n_topics, n_words):
+    """Return the masses of all topics and words: beta, and more for seed words in their topics."""
+    result = np.full((n_topics, n_words), float(beta))
+    for w, k, more in zip(word, topic, amount, strict=True):
+        result[k, w] += more
+    return result
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------

@@ -40,11 +40,11 @@ MAX_TOKENS_OF_A_KIND = 2**24
 """float32 counts whole numbers up to here."""
 
 
-def check_sizes(network: DocumentNetwork) -> None:
-    """Raise if a word or a document has more tokens than the sampler can count."""
+def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
+    """Raise if a word, with its prior tokens as a seed word, or a document has more tokens than can be counted."""
     words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
     for counts, what, names in (
-        (network.counts.sum(0), "word", words),
+        (network.counts.sum(0, dtype=np.int64) + int(seed_weight), "word", words),
         (network.lengths, "document", network.ids),
     ):
         if counts.max() >= MAX_TOKENS_OF_A_KIND:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics._inputs import Documents, check_direction, resolve_counts, resolve_documents, resolve_links
@@ -20,7 +21,7 @@ from linktopics.words import PredictsWords
 __all__ = ["AnswersQuestions"]
 
 
-class AnswersQuestions(PredictsWords):
+class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """The questions one can put to a fitted `RelationalTopicModel` about new documents."""
 
     network_: DocumentNetwork

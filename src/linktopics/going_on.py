@@ -115,8 +115,8 @@ class GoesOn:
         """Go on with a network that has changed: documents and links added, changed or removed.
 
         Tokens that were there before keep their topics to begin with, documents being the same if their ids are and
-        words if their names are. Topics therefore stay what they were, and learn from what is new. Weights stay, too;
-        non-links are sampled anew.
+        words if their names are. Topics therefore stay what they were, and learn from what is new. Weights stay, too,
+        and so do alpha and beta if they were learned; non-links are sampled anew.
 
         Parameters
         ----------
@@ -155,6 +155,8 @@ class GoesOn:
         chains = [old.chains[number % len(old.chains)] for number in range(self.n_chains)]
         for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(self.n_chains), strict=True)):
             state = carry_over(old, run.awake(), run.network, chain.state, its_seed)
+            if old.plan.learn_alpha is None and not old.plan.learn_beta:
+                state.priors = None  # those of the parameters, which may have changed
             Sampler(run.awake(), run.settings, state).refresh()
             run.chains[number] = Chain.at(number, state)
         return self._carry_out(run, checkpoint, checkpoint_every)

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -43,9 +43,7 @@ PAPER_SETTING: dict[str, Any] = {"pair_features": None, "weight_variance": 1.0, 
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
 
 
-class RelationalTopicModel(
-    GoesOn, DescribesTopics, AnswersQuestions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstimator):
     """Topics of documents that also explain which documents link to which.
 
     Words follow latent Dirichlet allocation. A pair of documents has the score ``zbar_i @ U @ zbar_j``, where zbar_i
@@ -344,8 +342,8 @@ class RelationalTopicModel(
     def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
         """Return a run that has all it needs and has not begun."""
         given = resolve_features(self.pair_features, self.intercept)
-        check_sizes(network)
         seeds = resolve_seed_words(self.seed_words, self.seed_weight, self.n_topics, network)
+        check_sizes(network, seeds.amount.max(initial=0.0))
         for_pairs, for_inference, *for_chains, for_features = seed.spawn(3 + self.n_chains)
         pairs = sample_pairs(
             network.links, network.n_documents, network.directed, self.negatives, np.random.default_rng(for_pairs)

@@ -106,9 +106,13 @@ class Plan:
         return after > 0 and after % self.thin == 0
 
     def learns_at(self, iteration: int) -> bool:
-        """Tell whether to learn priors after so many sweeps: every tenth of the burn-in, once topics have formed."""
+        """Tell whether to learn priors after so many sweeps: every tenth of the burn-in, once topics have formed.
+
+        They are learned at the end of burn-in in any case.
+        """
         asked = self.learn_alpha is not None or self.learn_beta
-        return asked and LEARNING_STARTS <= iteration <= self.n_iter and iteration % LEARNING_EVERY == 0
+        due = LEARNING_STARTS <= iteration < self.n_iter and iteration % LEARNING_EVERY == 0
+        return asked and (due or iteration == self.n_iter)
 
     def more_samples(self, n: int) -> Plan:
         """Return the plan with so many samples more."""

@@ -66,6 +66,8 @@ def _place(word: Any, network: DocumentNetwork) -> int:
                 "no vocabulary to look it up in; pass vocabulary= when making the network, or numbers."
             )
         return int(word)
+    if not isinstance(word, str):
+        raise ValueError(f"seed_words holds {word!r}, which is no word; pass a list of words for each topic.")
     found = np.flatnonzero(network.vocabulary == word)
     if not len(found):
         near = difflib.get_close_matches(str(word), network.vocabulary.tolist(), n=3)

@@ -26,9 +26,12 @@ from worlds import (
     assert_counts_match,
     make_corpus,
     make_sampler,
+    masses,
     offset,
     random_features,
     random_pairs,
+    random_seeds,
+    set_alpha,
     set_topics,
     set_weights,
     trace_of_sweep,
@@ -58,7 +61,7 @@ def exponent_size(sampler, document, topics, linear, quadratic):
 
 def assert_sweep_exact(sampler, linear, quadratic):
     """Run a sweep, compare every token's conditional; return the worst share of the tolerance and the largest size."""
-    corpus, state, settings = sampler.corpus, sampler.state, sampler.settings
+    corpus, state = sampler.corpus, sampler.state
     documents = reference.token_documents(corpus)
     before, after, used = trace_of_sweep(sampler, linear, quadratic)
     worst = largest = 0.0
@@ -73,8 +76,7 @@ def assert_sweep_exact(sampler, linear, quadratic):
             offset(sampler),
             linear,
             quadratic,
-            settings.alpha,
-            settings.beta,
+            *masses(sampler),
         )
         now = exponent_size(sampler, documents[n], topics, linear, quadratic)
         size = sizes[documents[n]] = max(now, sizes[documents[n]])
@@ -89,7 +91,7 @@ def assert_sweep_exact(sampler, linear, quadratic):
     return worst, largest
 
 
-def network(rng, n_words=6, symmetric=False, lengths=(1, 5, 0, 12, 3, 8, 1, 6, 4), features="none"):
+def network(rng, n_words=6, symmetric=False, lengths=(1, 5, 0, 12, 3, 8, 1, 6, 4), features="none", seeds=()):
     """Build a network with documents of one token, repeated words, an empty document (2) and one without pairs (5)."""
     documents = [rng.integers(n_words, size=n) for n in lengths]
     among = [i for i in range(len(lengths)) if i != 5]
@@ -97,7 +99,8 @@ def network(rng, n_words=6, symmetric=False, lengths=(1, 5, 0, 12, 3, 8, 1, 6, 4
     extra = [(2, 3)] if symmetric else [(2, 3), (4, 2)]
     pairs = np.unique(np.vstack([pairs, extra]), axis=0)
     label = rng.random(len(pairs)) < 0.5
-    return make_corpus(documents, n_words, pairs, label, symmetric, random_features(rng, len(pairs), features))
+    features = random_features(rng, len(pairs), features)
+    return make_corpus(documents, n_words, pairs, label, symmetric, features, seeds)
 
 
 def draw_gaussian_form(rng, loss, label, scale=1.0):
@@ -141,6 +144,34 @@ def test_every_token_of_every_model(loss, kind, symmetric, features, n_topics):
     for _ in range(2):  # the second sweep starts from what the first one left behind
         _, largest = assert_sweep_exact(sampler, linear, quadratic)
     assert largest > 1, "pairs that hardly matter would hide an error"
+
+
+@pytest.mark.parametrize("amounts", [(), (1, 2, 40, 3000), (2**20,)], ids=["no seeds", "seeds", "heavy seed"])
+@pytest.mark.parametrize("alpha", ["even", "uneven"])
+@pytest.mark.parametrize("n_topics", [2, 9])
+@pytest.mark.parametrize("size", [0, 10, 300])
+def test_seed_words_and_uneven_alpha(size, n_topics, alpha, amounts):
+    """Topics with a hundred times the alpha of others; seed words with less, or more, than their tokens.
+
+    Without pairs (size 0), and with exponents on both sides of what the kernel multiplies.
+    """
+    rng = np.random.default_rng([n_topics, size, len(amounts)])
+    seeds = random_seeds(rng, 6, n_topics, amounts)
+    if size:
+        corpus = network(rng, symmetric=True, features="all", seeds=seeds)
+    else:
+        documents = [rng.integers(6, size=n) for n in (4, 0, 9, 1, 12)]
+        corpus = make_corpus(documents, 6, np.empty((0, 2)), [], True, None, seeds)
+    sampler = make_sampler(corpus, "symmetric", 12, n_topics, alpha=3.0, beta=0.1)
+    if alpha == "uneven":
+        set_alpha(sampler, rng.permutation(np.geomspace(0.02, 2.0, n_topics)))
+    set_weights(sampler, rng, "symmetric", 2.0)
+    set_topics(sampler, rng.integers(n_topics, size=corpus.n_tokens))
+    form = draw_gaussian_form(rng, "logistic", corpus.label)
+    if size:
+        form = of_size(size, sampler, *form)
+    for _ in range(2):
+        assert_sweep_exact(sampler, *form)
 
 
 @pytest.mark.parametrize("size", [30, 300, 3000])

@@ -1,9 +1,9 @@
 """On a network small enough to list every configuration of topics, a long run visits each as often as it should.
 
 Three documents of two or three tokens, two topics: 128 configurations. Weights and augmented variables are fixed, so
-`draw_topics` alone must leave the enumerated distribution invariant. Features shift the scores of pairs. The transition
-matrix of a sweep, also enumerated, tells how far apart samples must be for the chi-square test to take them as
-independent.
+`draw_topics` alone must leave the enumerated distribution invariant. Features shift the scores of pairs; seed words and
+an alpha for each topic tell topics apart before any word is seen. The transition matrix of a sweep, also enumerated,
+tells how far apart samples must be for the chi-square test to take them as independent.
 False-alarm rate: 1e-3 for each of the parametrised cases (fixed seeds: they pass or fail for good).
 """
 
@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 import reference
-from worlds import assert_counts_match, make_corpus, make_sampler, offset
+from worlds import assert_counts_match, make_corpus, make_sampler, masses, offset, set_alpha
 
 DOCUMENTS = [[0, 1], [0, 2], [1, 1, 2]]
 ALPHA, BETA = 2.0, 0.5
@@ -24,7 +24,7 @@ FALSE_ALARM = 1e-3
 SAMPLES, THIN = 12_000, 12
 
 
-def enumerate_posterior(corpus, weights, shift, linear, quadratic):
+def enumerate_posterior(corpus, weights, shift, linear, quadratic, alpha, beta):
     """Return (configurations, their probabilities, transition matrix of one sweep in token order)."""
     n = corpus.n_tokens
     configurations = np.array(list(product(range(2), repeat=n)))
@@ -33,7 +33,7 @@ def enumerate_posterior(corpus, weights, shift, linear, quadratic):
     for c, topics in enumerate(configurations):
         counts = reference.table(documents, topics, (corpus.n_documents, 2))
         log_p[c] = reference.log_words_and_topics(
-            documents, corpus.words, topics, corpus.n_documents, corpus.n_words, 2, ALPHA, BETA
+            documents, corpus.words, topics, corpus.n_documents, corpus.n_words, 2, alpha, beta
         ) + reference.log_pairs(
             linear, quadratic, reference.scores(counts, corpus.source, corpus.target, weights, shift)
         )
@@ -75,28 +75,39 @@ CASES = {
     "logistic intercept": ("diagonal", "intercept", [(0, 1), (2, 1), (2, 0)], [2.0, -0.5, 2.0], [2.0, 1.0, 1.5]),
     "hinge diagonal": ("diagonal", "none", [(0, 1), (2, 1), (2, 0)], [4.0, -3.0, 3.0], [5.0, 2.0, 3.0]),
     "hinge diagonal, features": ("diagonal", "numbers", [(0, 1), (2, 1), (2, 0)], [4.0, -3.0, 3.0], [5.0, 2.0, 3.0]),
+    "seeds, no pairs": ("full", "none", [], [], []),
+    "seeds and uneven alpha": ("symmetric", "intercept", [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, -1.0], [2.0, 1.0, 2.0]),
+}
+PRIORS = {
+    # seed words (word, topic, amount), and the alpha of each topic unless that of the settings
+    "seeds, no pairs": ([(1, 0, 2), (1, 1, 1), (2, 1, 1)], None),
+    "seeds and uneven alpha": ([(0, 1, 2), (2, 0, 1)], [0.5, 1.5]),
+}
+WEIGHTS = {
+    "full": np.array([[1.5, -2.0], [0.7, -0.4]]),
+    "symmetric": np.array([[1.5, -1.0], [-1.0, -0.4]]),
+    "diagonal": np.diag([2.0, -1.5]),
 }
 
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_frequencies_of_all_configurations(case):
     kind, which, pairs, linear, quadratic = CASES[case]
-    order = np.lexsort((np.array(pairs)[:, 1], np.array(pairs)[:, 0]))
+    seeds, alpha = PRIORS.get(case, ([], None))
+    pairs = np.array(pairs, dtype=int).reshape(-1, 2)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     linear, quadratic = np.array(linear)[order], np.array(quadratic)[order]
     features, feature_weights = FEATURES[which]
-    corpus = make_corpus(DOCUMENTS, 3, pairs, [True] * len(pairs), kind == "symmetric", features[: len(pairs)])
+    label = [True] * len(pairs)
+    corpus = make_corpus(DOCUMENTS, 3, pairs, label, kind == "symmetric", features[: len(pairs)], seeds)
     sampler = make_sampler(corpus, kind, 20, 2, alpha=ALPHA, beta=BETA)
+    if alpha is not None:
+        set_alpha(sampler, alpha)
     state = sampler.state
-    if kind == "full":
-        state.weights = np.array([[1.5, -2.0], [0.7, -0.4]])
-    elif kind == "symmetric":
-        state.weights = np.array([[1.5, -1.0], [-1.0, -0.4]])
-    else:
-        state.weights = np.diag([2.0, -1.5])
-    state.feature_weights = np.array(feature_weights)
-    shift = offset(sampler)
+    state.weights, state.feature_weights = WEIGHTS[kind], np.array(feature_weights)
+    shift, (alpha, beta) = offset(sampler), masses(sampler)
 
-    configurations, p, transition = enumerate_posterior(corpus, state.weights, shift, linear, quadratic)
+    configurations, p, transition = enumerate_posterior(corpus, state.weights, shift, linear, quadratic, alpha, beta)
     np.testing.assert_allclose(p @ transition, p, atol=1e-12)
     # Correlation of any two functions of samples THIN sweeps apart: the second singular value, in the geometry of p.
     root = np.sqrt(p)
@@ -112,10 +123,16 @@ def test_frequencies_of_all_configurations(case):
     assert_counts_match(sampler)
     assert (configurations @ place == np.arange(len(p))).all()
     assert chi_square_p_value(observed, p) > FALSE_ALARM
-    # Pairs and their features matter: without them, or the wrong way round, the same test must reject.
-    mistakes = [(shift, 0 * linear, 0 * quadratic)]
+    # Pairs, features and priors matter: without them, or the wrong way round, the same test must reject.
+    mistakes = []
+    if len(pairs):
+        mistakes.append((shift, 0 * linear, 0 * quadratic, alpha, beta))
     if shift.any():
-        mistakes += [(wrong, linear, quadratic) for wrong in (0 * shift, -shift)]
+        mistakes += [(wrong, linear, quadratic, alpha, beta) for wrong in (0 * shift, -shift)]
+    if seeds:
+        mistakes += [(shift, linear, quadratic, alpha, wrong) for wrong in (BETA, beta[::-1])]
+    if alpha[0] != alpha[1]:
+        mistakes += [(shift, linear, quadratic, wrong, beta) for wrong in (alpha.sum(), alpha[::-1])]
     for mistake in mistakes:
         _, wrong, _ = enumerate_posterior(corpus, state.weights, *mistake)
         assert chi_square_p_value(observed, wrong) < 1e-12

@@ -2,10 +2,11 @@
 
 Two ways to draw (topics, words, weights, augmented variables, links) from the prior must agree: straight from the
 model; and by a chain that alternates one iteration of the sampler with a redraw of the data (words and links) given
-topics and weights. Any step with a wrong conditional distribution moves the chain to another distribution.
+topics and weights. Any step with a wrong conditional distribution moves the chain to another distribution. With seed
+words and an alpha for each topic, topics are not exchangeable, and moments of each topic are compared as well.
 
 The augmented variable of a pair is Polya-Gamma(1, score) whatever its link, so links may be redrawn given topics and
-weights alone. Words are redrawn from their Polya urns by way of phi ~ Dirichlet(beta), which is then forgotten.
+weights alone. Words are redrawn from their Polya urns by way of phi ~ Dirichlet(beta + seeds), which is then forgotten.
 
 z-scores use batch means for the chain (`BATCHES` batches, hence t with `BATCHES` - 1 degrees of freedom) and the plain
 standard error for the independent draws. False-alarm rate: 1e-3 per case (Bonferroni over its moments); fixed seeds.
@@ -22,7 +23,7 @@ from scipy.special import expit
 
 import reference
 from linktopics.sampler import Sampler, Settings, initial_state
-from worlds import KINDS, make_corpus, offset, set_topics
+from worlds import KINDS, make_corpus, offset, set_alpha, set_topics
 
 FALSE_ALARM = 1e-3
 LENGTHS = (3, 5, 1, 4, 3, 0)
@@ -41,6 +42,11 @@ CASES = {
     "diagonal": ("diagonal", DIRECTED, False, "auto", 3, "none"),
     "diagonal, undirected, features": ("diagonal", UNDIRECTED, True, "auto", 2, "numbers"),
     "diagonal and intercept": ("diagonal", DIRECTED, False, "auto", 2, "intercept"),
+    "seeds and uneven alpha": ("full", DIRECTED, False, "cholesky", 3, "none"),
+}
+UNEVEN = {
+    # alpha of each topic; seed words (word, topic, amount)
+    "seeds and uneven alpha": ([0.2, 0.5, 1.3], [(0, 0, 2), (2, 1, 1), (0, 2, 1)]),
 }
 
 
@@ -57,24 +63,34 @@ def make_features(pairs, symmetric, which, rng):
     return pairs, [0.5, 0.15] * rng.standard_normal((len(pairs), 2)) + [0.3, 0.0]
 
 
-def moments(by_document, by_topic, weights, feature_weights, augmented, omega, label, pairs, features):
-    """Label-invariant moments, one row per sample; every argument but the last two has a leading axis of samples."""
+def moments(by_document, by_topic, weights, feature_weights, augmented, omega, label, pairs, features, alpha):
+    """Moments, one row per sample; every argument but the last three has a leading axis of samples.
+
+    They do not depend on how topics are numbered, unless topics differ in alpha.
+    """
     zbar = by_document / np.maximum(by_document.sum(axis=2, keepdims=True), 1)
     together = np.einsum("nek,nek->ne", zbar[:, pairs[:, 0]], zbar[:, pairs[:, 1]])
     diagonal = np.einsum("nkk->nk", weights)
     transposed = weights.transpose(0, 2, 1)
-    of_features = {}
+    more = {}
     for f, tau in enumerate(feature_weights.T):
-        of_features |= {
+        more |= {
             f"feature {f}": tau,
             f"feature {f} squared": tau**2,
             f"feature {f} and weights": tau * weights.mean(axis=(1, 2)),
             f"feature {f} and links": tau * (label @ features[:, f]),
             f"feature {f} and topics": tau**2 * together.mean(axis=1),
         }
-    if len(of_features) > 5:
-        of_features["features"] = feature_weights[:, 0] * feature_weights[:, 1]
-    return of_features | {
+    if len(more) > 5:
+        more["features"] = feature_weights[:, 0] * feature_weights[:, 1]
+    for k in range(len(alpha) if np.ptp(alpha) else 0):
+        more |= {
+            f"topic {k}": by_document[:, :, k].sum(axis=1),
+            f"topic {k} in documents": (by_document[:, :, k] ** 2).sum(axis=1),
+            f"weight of topic {k}": diagonal[:, k] * by_document[:, :, k].sum(axis=1),
+            **{f"word {w} in topic {k}": by_topic[:, k, w] for w in range(N_WORDS)},
+        }
+    return more | {
         "topics of documents": (by_document**2).sum(axis=(1, 2)),
         "words of topics": (by_topic**2).sum(axis=(1, 2)),
         "sizes of topics": (by_topic.sum(axis=2) ** 2).sum(axis=1),
@@ -111,12 +127,13 @@ def polya_gamma(omega, rng, terms=60):
     return total + mean - expected
 
 
-def forward(kind, pairs, features, n_topics, rng):
+def forward(kind, pairs, features, priors, n_topics, rng):
     """Draw everything from the model, `FORWARD` times."""
     n, D, K = FORWARD, len(LENGTHS), n_topics
     document = np.repeat(np.arange(D), LENGTHS)
-    theta = rng.dirichlet(np.full(K, ALPHA / K), size=(n, D))
-    phi = rng.dirichlet(np.full(N_WORDS, BETA), size=(n, K))
+    alpha, beta = priors
+    theta = rng.dirichlet(alpha, size=(n, D))
+    phi = np.stack([rng.dirichlet(of_topic, size=n) for of_topic in beta], axis=1)
     topics = (rng.random((n, len(document), 1)) > theta[:, document].cumsum(axis=2)[..., :-1]).sum(axis=2)
     phi_of_token = np.take_along_axis(phi, topics[..., None], axis=1)
     words = (rng.random((n, len(document), 1)) > phi_of_token.cumsum(axis=2)[..., :-1]).sum(axis=2)
@@ -136,17 +153,17 @@ def forward(kind, pairs, features, n_topics, rng):
     omega += np.einsum("ef,nf->ne", features, feature_weights)
     label = rng.random(omega.shape) < expit(omega)
     augmented = polya_gamma(omega, rng)
-    return moments(by_document, by_topic, weights, feature_weights, augmented, omega, label, pairs, features)
+    return moments(by_document, by_topic, weights, feature_weights, augmented, omega, label, pairs, features, alpha)
 
 
-def redraw_data(topics, document, n_topics, omega, rng):
+def redraw_data(topics, beta, omega, rng):
     """Draw words given topics and links given scores."""
-    phi = rng.dirichlet(np.full(N_WORDS, BETA), size=n_topics)
+    phi = np.stack([rng.dirichlet(of_topic) for of_topic in beta])
     words = (rng.random((len(topics), 1)) > phi[topics].cumsum(axis=1)[:, :-1]).sum(axis=1)
     return words, rng.random(len(omega)) < expit(omega)
 
 
-def successive(kind, pairs, features, symmetric, method, n_topics, rng):
+def successive(kind, pairs, features, priors, seeds, symmetric, method, n_topics, rng):
     """Run the chain of sampler and data."""
     K, document = n_topics, np.repeat(np.arange(len(LENGTHS)), LENGTHS)
     settings = Settings(
@@ -161,7 +178,7 @@ def successive(kind, pairs, features, symmetric, method, n_topics, rng):
     )
     words, label = rng.integers(N_WORDS, size=len(document)), rng.random(len(pairs)) < 0.5
     topics = rng.integers(K, size=len(document))
-    corpus = make_corpus(np.split(words, np.cumsum(LENGTHS)[:-1]), N_WORDS, pairs, label, symmetric, features)
+    corpus = make_corpus(np.split(words, np.cumsum(LENGTHS)[:-1]), N_WORDS, pairs, label, symmetric, features, seeds)
     np.testing.assert_array_equal(np.diff(corpus.start), LENGTHS)
     np.testing.assert_array_equal(np.stack([corpus.source, corpus.target], axis=1), pairs)
     state, kept = None, []
@@ -171,6 +188,8 @@ def successive(kind, pairs, features, symmetric, method, n_topics, rng):
         corpus = replace(corpus, words=words.astype(np.int32), label=label)
         state = state or initial_state(corpus, K, np.random.SeedSequence(60))
         sampler = Sampler(corpus, settings, state)
+        if np.ptp(priors[0]):
+            set_alpha(sampler, priors[0])
         set_topics(sampler, topics)
         sampler.step()
         topics = state.assignments.copy()
@@ -178,9 +197,9 @@ def successive(kind, pairs, features, symmetric, method, n_topics, rng):
         by_topic = reference.table(topics, words, (K, N_WORDS))
         omega = reference.scores(by_document, pairs[:, 0], pairs[:, 1], state.weights, offset(sampler))
         kept.append((by_document, by_topic, state.weights, state.feature_weights, state.augmented, omega, label))
-        words, label = redraw_data(topics, document, K, omega, rng)
+        words, label = redraw_data(topics, priors[1], omega, rng)
     columns = [np.array(column) for column in zip(*kept[BURN_IN:], strict=True)]
-    return moments(*columns, pairs, features)
+    return moments(*columns, pairs, features, priors[0])
 
 
 @pytest.mark.parametrize("case", list(CASES))
@@ -188,8 +207,10 @@ def test_sampler_and_model_agree(case):
     kind, pairs, symmetric, method, n_topics, which = CASES[case]
     rng = np.random.default_rng([61, list(CASES).index(case)])
     pairs, features = make_features(pairs, symmetric, which, rng)
-    expected = forward(kind, pairs, features, n_topics, rng)
-    found = successive(kind, pairs, features, symmetric, method, n_topics, rng)
+    alpha, seeds = UNEVEN.get(case, ([ALPHA / n_topics] * n_topics, []))
+    priors = np.array(alpha), reference.seeded(BETA, *np.array(seeds, int).reshape(-1, 3).T, n_topics, N_WORDS)
+    expected = forward(kind, pairs, features, priors, n_topics, rng)
+    found = successive(kind, pairs, features, priors, seeds, symmetric, method, n_topics, rng)
     p_values = {}
     for name, draws in expected.items():
         means = found[name].reshape(BATCHES, PER_BATCH).mean(axis=1)

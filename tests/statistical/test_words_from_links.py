@@ -25,7 +25,7 @@ from linktopics.features import PairFunction
 from linktopics.posterior import PosteriorSample
 from linktopics.sampler import Settings
 from linktopics.words import topics_from_links
-from worlds import KINDS
+from worlds import KINDS, p_value
 
 ALPHA = 1.5
 MARGIN = 1.0
@@ -51,8 +51,13 @@ FEATURES = {  # features of links, and their weights
 }
 
 
-def exact_topics(weights, shift, out, into, length, loss, cost, old, augmented=None):
-    """Return the posterior mean of (c + alpha / K) / (N + alpha): all counts c of topics, one by one.
+def even(K):
+    """Return the alpha of topics that share it evenly."""
+    return np.full(K, ALPHA / K)
+
+
+def exact_topics(weights, shift, out, into, length, loss, cost, old, alpha, augmented=None):
+    """Return the posterior mean of (c + alpha) / (N + sum of alpha): all counts c of topics, one by one.
 
     With `augmented`, links count what they do while the augmented variables have that value.
     """
@@ -60,7 +65,7 @@ def exact_topics(weights, shift, out, into, length, loss, cost, old, augmented=N
     counts = np.array([c for c in product(range(length + 1), repeat=K) if sum(c) == length], dtype=float)
     source = np.array([0] * len(out) + [1 + j for j in into], dtype=int)
     target = np.array([1 + j for j in out] + [0] * len(into), dtype=int)
-    log_p = reference.log_dirichlet_multinomial(counts, ALPHA / K)  # of one sequence of topics with these counts
+    log_p = reference.log_dirichlet_multinomial(counts, alpha)  # of one sequence of topics with these counts
     log_p += gammaln(length + 1) - gammaln(counts + 1).sum(axis=1)  # sequences
     for s, c in enumerate(counts):
         omega = reference.scores(np.vstack([c, old]), source, target, weights, shift)
@@ -72,21 +77,14 @@ def exact_topics(weights, shift, out, into, length, loss, cost, old, augmented=N
         else:
             log_p[s] += reference.log_hinge(omega, 1.0, cost, MARGIN).sum()
     p = np.exp(log_p - np.logaddexp.reduce(log_p))
-    return p @ (counts + ALPHA / K) / (length + ALPHA)
+    return p @ (counts + alpha) / (length + alpha.sum())
 
 
-def p_value(rows, expected):
-    """Return the p-value of independent rows whose mean should be `expected` (z-test of each column, Bonferroni)."""
-    error = rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
-    z = (rows.mean(axis=0) - expected) / error
-    return min(1.0, rows.shape[1] * 2 * stats.norm.sf(np.abs(z).max()))
-
-
-def make_sample(weights, old, feature_weights=(), chain=0, word_topic=None):
+def make_sample(weights, old, feature_weights=(), chain=0, word_topic=None, alpha=None):
     shares = old.astype(np.float32)
     np.testing.assert_array_equal(shares, old)
     words = np.zeros((1, 8), np.float32) if word_topic is None else word_topic
-    alpha = np.full(len(weights), ALPHA / len(weights))
+    alpha = even(len(weights)) if alpha is None else alpha
     return PosteriorSample(chain, 0.0, words, shares, weights, np.array(feature_weights, dtype=float), alpha)
 
 
@@ -109,7 +107,10 @@ CASES = {
     "undirected, features": (2, 4, "symmetric", "numbers", [0, 1], []),
     "diagonal": (2, 4, "diagonal", "none", [0, 3], [1]),
     "diagonal, features": (3, 3, "diagonal", "numbers", [0], [1]),
+    "uneven alpha": (3, 4, "full", "none", [0, 3], [1]),
 }
+UNEVEN = np.array([0.15, 2.0, 0.6])
+"""The alpha of topics in the case of that name. The settings, where a fit begins, speak of `ALPHA` as always."""
 
 
 @pytest.mark.parametrize("cost", [1.0, 2.5])
@@ -119,8 +120,9 @@ def test_topics_from_links(case, loss, cost):
     K, length, kind, which, out, into = CASES[case]
     features, feature_weights = FEATURES[which]
     weights, shift, old = WEIGHTS[K, kind], sum(np.multiply(features, feature_weights)), OLD[K]
+    alpha = UNEVEN if case == "uneven alpha" else even(K)
     rows = topics_from_links(
-        make_sample(weights, old, feature_weights),
+        make_sample(weights, old, feature_weights, alpha=alpha),
         make_settings(K, kind, loss, cost),
         link_pairs([out] * N_DOCUMENTS),
         link_pairs([into] * N_DOCUMENTS),
@@ -132,8 +134,8 @@ def test_topics_from_links(case, loss, cost):
     )
     np.testing.assert_allclose(rows.sum(axis=1), 1)
 
-    def exact(weights=weights, shift=shift, out=out, into=into, cost=cost, **others):
-        return exact_topics(weights, shift, out, into, length, loss, cost, old, **others)
+    def exact(weights=weights, shift=shift, out=out, into=into, cost=cost, alpha=alpha, **others):
+        return exact_topics(weights, shift, out, into, length, loss, cost, old, alpha, **others)
 
     assert p_value(rows, exact()) > FALSE_ALARM
 
@@ -151,6 +153,9 @@ def test_topics_from_links(case, loss, cost):
     if which != "none":
         mistakes["no features"] = exact(shift=0.0)
         mistakes["the wrong sign of features"] = exact(shift=-shift)
+    if case == "uneven alpha":
+        mistakes["alpha of the settings"] = exact(alpha=even(K))
+        mistakes["alpha spread evenly"] = exact(alpha=np.full(K, UNEVEN.mean()))
     missed = [name for name, wrong in mistakes.items() if p_value(rows, wrong) > CERTAIN]
     assert not missed, f"the test does not see: {missed}"
 
@@ -173,7 +178,7 @@ def test_documents_with_different_links_in_one_call():
         link_features=np.empty(0),
         seed=np.random.SeedSequence(1),
     )
-    expected = [exact_topics(WEIGHTS[3, "full"], 0.0, *links, 3, "logistic", 4.0, OLD[3]) for links in kinds]
+    expected = [exact_topics(WEIGHTS[3, "full"], 0.0, *links, 3, "logistic", 4.0, OLD[3], even(3)) for links in kinds]
     np.testing.assert_allclose(expected[3], 1 / 3)
     for k, mean in enumerate(expected):
         assert p_value(rows[of == k], mean) > FALSE_ALARM / 4
@@ -199,7 +204,7 @@ def test_long_documents(loss):
         link_features=np.empty(0),
         seed=np.random.SeedSequence(0),
     )
-    expected = exact_topics(weights, 0.0, [3], [1], length, loss, 4.0, OLD[2])[0]
+    expected = exact_topics(weights, 0.0, [3], [1], length, loss, 4.0, OLD[2], even(2))[0]
     error = rows[:, 0].std() / np.sqrt(n_documents)
     assert expected < 0.4
     assert abs(rows[:, 0].mean() - expected) < 0.1 * (0.5 - expected) + error * stats.norm.isf(FALSE_ALARM / 2)
@@ -212,7 +217,7 @@ LENGTH = 3
 LINKS = [("a", "b"), ("c", "d")]
 
 
-def make_model(directed, loss, pair_features=None, feature_weights=()):
+def make_model(directed, loss, pair_features=None, feature_weights=(), alpha=None):
     """Fit a model of documents of three tokens on average, and give it samples of two chains in place of its own.
 
     All pairs that are not linked are its non-links.
@@ -231,15 +236,16 @@ def make_model(directed, loss, pair_features=None, feature_weights=()):
         topics[:, :3] = rng.dirichlet(np.ones(N_WORDS), size=3).T
     weights = WEIGHTS[3, "full" if directed else "symmetric"]
     model.samples_ = [
-        make_sample(weights, OLD[3], feature_weights, 0, words[0]),
-        make_sample(-1.5 * weights, OLD[3][::-1].copy(), feature_weights, 1, words[1]),
+        make_sample(weights, OLD[3], feature_weights, 0, words[0], alpha),
+        make_sample(-1.5 * weights, OLD[3][::-1].copy(), feature_weights, 1, words[1], alpha),
     ]
     return model
 
 
 def exact_words(model, out, into, loss, length=LENGTH, shift=0.0):
     mixes = [
-        exact_topics(s.weights, shift, out, into, length, loss, 2.5, s.doc_topic.astype(float)) @ s.word_topic[:, :3].T
+        exact_topics(s.weights, shift, out, into, length, loss, 2.5, s.doc_topic.astype(float), s.alpha)
+        @ s.word_topic[:, :3].T
         for s in model.samples_
     ]
     return np.mean(mixes, axis=0)
@@ -292,7 +298,10 @@ def test_words_from_links_without_direction():
     np.testing.assert_array_equal(model.word_probabilities([["a", "b"]] * N_DOCUMENTS), rows)
 
 
-def test_words_without_links_are_those_of_the_prior():
-    model = make_model(True, "logistic")
+@pytest.mark.parametrize("alpha", [even(3), UNEVEN], ids=["even", "uneven"])
+def test_words_without_links_are_those_of_the_prior(alpha):
+    model = make_model(True, "logistic", alpha=alpha)
     rows = model.word_probabilities([[], ["a"], []])
     np.testing.assert_allclose(rows[[0, 2]], [exact_words(model, [], [], "logistic")] * 2, rtol=1e-6)
+    mixed = np.mean([s.word_topic[:, :3] @ alpha / alpha.sum() for s in model.samples_], axis=0)
+    np.testing.assert_allclose(rows[0], mixed, rtol=1e-6)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 from scipy.sparse import csr_array
 
 import reference
 from linktopics.pairs import TrainingPairs
-from linktopics.sampler import Corpus, Sampler, Settings, count_topics, initial_state
+from linktopics.sampler import Corpus, Priors, Sampler, Seeds, Settings, count_topics, initial_state
 
 KINDS = {  # the kinds of `reference` -> (weights, symmetric)
     "full": ("full", False),
@@ -16,10 +17,11 @@ KINDS = {  # the kinds of `reference` -> (weights, symmetric)
 }
 
 
-def make_corpus(documents, n_words, pairs, label, symmetric, features=None):
+def make_corpus(documents, n_words, pairs, label, symmetric, features=None, seeds=()):
     """Build a corpus from lists of word numbers and an (n_pairs, 2) array; returns it with pairs in sorted order.
 
     Tokens of a document come out sorted by word, pairs sorted by (source, target), with their labels and features.
+    Seeds are triples (word, topic, amount).
     """
     indptr, indices, data = [0], [], []
     for document in documents:
@@ -37,7 +39,20 @@ def make_corpus(documents, n_words, pairs, label, symmetric, features=None):
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     pairs, label = pairs[order], np.asarray(label, bool)[order]
     training = TrainingPairs(pairs[:, 0].copy(), pairs[:, 1].copy(), label, len(documents))
-    return Corpus.build(counts, training, symmetric, None if features is None else np.asarray(features, float)[order])
+    word, topic, amount = np.array(seeds, dtype=float).reshape(-1, 3).T
+    return Corpus.build(
+        counts,
+        training,
+        symmetric,
+        None if features is None else np.asarray(features, float)[order],
+        Seeds(word.astype(np.int64), topic.astype(np.int64), amount),
+    )
+
+
+def random_seeds(rng, n_words, n_topics, amounts):
+    """Draw as many seed words as there are amounts: triples (word, topic, amount), no word and topic twice."""
+    places = rng.choice(n_words * n_topics, len(amounts), replace=False)
+    return [(place // n_topics, place % n_topics, amount) for place, amount in zip(places, amounts, strict=True)]
 
 
 def random_pairs(rng, among, share, symmetric):
@@ -82,6 +97,19 @@ def set_topics(sampler, topics):
     )
 
 
+def set_alpha(sampler, alpha):
+    """Give topics these prior tokens of a document, and words the beta of the settings."""
+    sampler.state.priors = Priors(np.array(alpha, dtype=float), sampler.settings.beta)
+
+
+def masses(sampler):
+    """Return (alpha, beta) as the reference has them: of all topics, and of all topics and words."""
+    corpus, priors = sampler.corpus, sampler.state.priors
+    seeds = corpus.seeds
+    sizes = (len(priors.alpha), corpus.n_words)
+    return priors.alpha, reference.seeded(priors.beta, seeds.word, seeds.topic, seeds.amount, *sizes)
+
+
 def set_weights(sampler, rng, kind, scale):
     """Put the chain at random weights of topics and of features."""
     K = sampler.settings.n_topics
@@ -124,3 +152,10 @@ def assert_counts_match(sampler):
     np.testing.assert_array_equal(state.topic_total[:K], np.bincount(topics, minlength=K))
     for counts in (state.doc_topic, state.word_topic, state.topic_total[None]):
         assert not counts[:, K:].any()
+
+
+def p_value(rows, expected):
+    """Return the p-value of independent rows whose mean should be `expected` (z-test of each column, Bonferroni)."""
+    error = rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
+    z = (rows.mean(axis=0) - expected) / error
+    return min(1.0, rows.shape[1] * 2 * stats.norm.sf(np.abs(z).max()))

@@ -166,8 +166,9 @@ def test_a_copy_of_the_state_continues_bit_for_bit(loss, kind, n_topics, n_featu
 def test_a_state_saved_as_plain_arrays_continues_bit_for_bit(loss, kind, n_topics, n_features):
     sampler = run(make_sampler(kind, n_topics, n_features, loss=loss), 3)
     file = io.BytesIO()
-    arrays = {field.name: getattr(sampler.state, field.name) for field in fields(State) if field.name != "rng"}
-    np.savez(file, **arrays)
+    names = [field.name for field in fields(State) if field.name not in ("rng", "priors")]
+    priors = {"alpha": sampler.priors.alpha, "beta": sampler.priors.beta}
+    np.savez(file, **{name: getattr(sampler.state, name) for name in names}, **priors)
     generator = json.dumps(sampler.state.rng.bit_generator.state)
     run(sampler, 3)
 
@@ -176,7 +177,8 @@ def test_a_state_saved_as_plain_arrays_continues_bit_for_bit(loss, kind, n_topic
         loaded = {name: value if value.ndim else value.item() for name, value in saved.items()}
     rng = np.random.default_rng()
     rng.bit_generator.state = json.loads(generator)
-    restored = Sampler(sampler.corpus, sampler.settings, State(rng=rng, **loaded))
+    priors = Priors(loaded.pop("alpha"), loaded.pop("beta"))
+    restored = Sampler(sampler.corpus, sampler.settings, State(rng=rng, priors=priors, **loaded))
     assert_same_state(run(restored, 3).state, sampler.state)
 
 

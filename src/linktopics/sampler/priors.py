@@ -57,7 +57,9 @@ class Priors:
 def learn_alpha(
     doc_topic: NDArray[np.float32], lengths: NDArray[np.integer], alpha: Array, *, per_topic: bool
 ) -> Array:
-    """Return the alpha of highest likelihood given the topic counts of documents, by Minka's fixed point.
+    """Return an alpha of higher likelihood given the topic counts of documents, by steps of Minka's fixed point.
+
+    The highest is reached, but where alpha is large only after several calls.
 
     Parameters
     ----------
@@ -75,6 +77,8 @@ def learn_alpha(
     Minka (2000), Estimating a Dirichlet distribution. Wallach, Mimno and McCallum (2009), Rethinking LDA: why priors
     matter.
     """
+    if not per_topic:
+        alpha = np.full(len(alpha), alpha.mean())
     counts = _histograms(doc_topic[:, : len(alpha)])
     of_lengths = _histograms(lengths[:, None])
     for _ in range(STEPS):
@@ -92,7 +96,7 @@ def learn_alpha(
 
 
 def learn_beta(corpus: Corpus, word_topic: NDArray[np.float32], totals: NDArray[np.integer], priors: Priors) -> float:
-    """Return the beta of highest likelihood given the topic counts of words, by Minka's fixed point.
+    """Return a beta of higher likelihood given the topic counts of words, by steps of Minka's fixed point.
 
     Parameters
     ----------
