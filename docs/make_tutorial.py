@@ -67,8 +67,8 @@ def shell(command: str) -> str:
 
 
 def clean(output: str) -> str:
-    """Take away spaces at the ends of lines, and seconds, which differ each time."""
-    lines = [re.sub(r"^\d[\d.]* s; saved", "12.3 s; saved", line.rstrip()) for line in output.strip("\n").splitlines()]
+    """Take away spaces at the ends of lines."""
+    lines = [line.rstrip() for line in output.strip("\n").splitlines()]
     return "\n".join(lines) + "\n" if lines else ""
 
 

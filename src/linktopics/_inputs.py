@@ -149,7 +149,7 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
     if len(empty):
         warnings.warn(
             f"{numbered(len(empty), 'document')} without a known word (the first is number {empty[0]}) "
-            "have only the prior to go by.",
+            f"{'has' if len(empty) == 1 else 'have'} only the prior to go by.",
             NetworkWarning,
             stacklevel=user_stacklevel(),
         )

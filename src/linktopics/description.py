@@ -214,8 +214,8 @@ class DescribesTopics:
         """
         print(self.summary_text(), file=file or sys.stdout)
 
-    def summary_text(self, n_topics: int | None = None) -> str:
-        """Return what `summary` prints, with the first topics only if `n_topics` is given."""
+    def summary_text(self, n_topics: int | None = None, width: int = WIDTH) -> str:
+        """Return what `summary` prints, in so many columns, with the first topics only if `n_topics` is given."""
         check_is_fitted(self)
         table = self.diagnostics()
         n_chains, n_sweeps = self.trace_["log joint"].shape
@@ -236,14 +236,14 @@ class DescribesTopics:
         }
         lines = [f"{type(self).__name__}: {len(self.topic_word_)} topics, {self.loss} loss, {self.weights} weights"]
         for name, fact in facts.items():
-            lines += textwrap.wrap(f"  {name:<10} {fact}", WIDTH, subsequent_indent=" " * 13, break_on_hyphens=False)
+            lines += textwrap.wrap(f"  {name:<10} {fact}", width, subsequent_indent=" " * 13, break_on_hyphens=False)
         topics = self.topics()
         for topic, row in topics.head(n_topics or len(topics)).iterrows():
-            lines.append(f"  {topic:>4} {row['share']:>6.1%}  {row['words']}"[:WIDTH])
+            lines.append(f"  {topic:>4} {row['share']:>6.1%}  {row['words']}"[:width])
         if n_topics and n_topics < len(topics):
             lines.append(f"  ... and {len(topics) - n_topics} more")
         verdict = self._verdict() if n_chains > 1 else None
-        return "\n".join([*lines, *(textwrap.wrap(verdict, WIDTH, break_on_hyphens=False) if verdict else [])])
+        return "\n".join([*lines, *(textwrap.wrap(verdict, width, break_on_hyphens=False) if verdict else [])])
 
 
 def _mixing(table: pd.DataFrame) -> str:

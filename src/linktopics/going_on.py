@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, TypeVar
@@ -115,8 +115,9 @@ class GoesOn:
         """Go on with a network that has changed: documents and links added, changed or removed.
 
         Tokens that were there before keep their topics to begin with, documents being the same if their ids are and
-        words if their names are. Topics therefore stay what they were, and learn from what is new. Weights stay, too,
-        and so do alpha and beta if they were learned; non-links are sampled anew.
+        words if their names are. Topics therefore stay what they were, and learn from what is new; the same chain as
+        before is described. Weights stay, too, and so do alpha and beta if they were learned; non-links are sampled
+        anew.
 
         Parameters
         ----------
@@ -143,6 +144,8 @@ class GoesOn:
         (5, 2)
         """
         old = self._fitted_run()
+        if not old.finished:
+            raise ModelError("the run is not finished, so there is nothing to extend yet; go on with resume() first.")
         self._validate_params()
         if not isinstance(network, DocumentNetwork):
             raise DataError(
@@ -152,7 +155,10 @@ class GoesOn:
         seed = np.random.SeedSequence([*old.entropy, len(old.entropy)])
         run = self._prepare(resolve_network(self, network, None, self.directed), seed)
         run.plan = replace(run.plan, n_iter=n_iter)
+        run.described = self.best_chain_ if self.best_chain_ < self.n_chains else 0
         chains = [old.chains[number % len(old.chains)] for number in range(self.n_chains)]
+        if run.described != self.best_chain_:
+            chains[0] = old.chains[self.best_chain_]
         for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(self.n_chains), strict=True)):
             state = carry_over(old, run.awake(), run.network, chain.state, its_seed)
             if old.plan.learn_alpha is None and not old.plan.learn_beta:
@@ -252,17 +258,16 @@ class GoesOn:
         self.samples_ = [sample for chain in run.chains for sample in chain.samples]
         self.timings_ = {step: sum(c.seconds[step] for c in run.chains) for step in run.chains[0].seconds}
         means = [np.mean([sample.log_joint for sample in chain.samples]) for chain in run.chains]
-        self.best_chain_ = int(np.argmax(means))
+        self.best_chain_ = int(np.argmax(means)) if run.described is None else run.described
         self.log_joint_ = self.log_joints_[self.best_chain_]
         best = run.chains[self.best_chain_].samples
         self.alpha_ = best[-1].alpha
         priors = run.chains[self.best_chain_].state.priors
         assert priors is not None
         self.beta_ = priors.beta
-        self.topic_word_ = np.mean([s.word_topic[:, : self.n_topics] for s in best], axis=0, dtype=float).T.copy()
+        self.topic_word_ = _mean(s.word_topic[:, : self.n_topics] for s in best).T.copy()
         self.topic_word_ /= self.topic_word_.sum(1, keepdims=True)
-        shares = np.mean([s.doc_topic for s in best], axis=0, dtype=float)
-        self.doc_topic_ = self._smooth(shares, self.network_.lengths)
+        self.doc_topic_ = self._smooth(_mean(s.doc_topic for s in best), self.network_.lengths)
         weights = np.stack([s.weights for s in best])
         self.link_weights_ = weights.mean(0)
         self.link_weights_std_ = weights.std(0)
@@ -270,3 +275,12 @@ class GoesOn:
         feature_weights = np.stack([s.feature_weights for s in self.samples_])
         self.feature_weights_, self.feature_weights_std_ = feature_weights.mean(0), feature_weights.std(0)
         self.intercept_ = float(run.features.constant @ self.feature_weights_)
+
+
+def _mean(arrays: Iterable[NDArray[np.floating]]) -> NDArray[np.float64]:
+    """Return the mean of arrays of which no two need be in memory at once."""
+    total, n = np.zeros(()), 0
+    for array in arrays:
+        total = total + array
+        n += 1
+    return total / n

@@ -72,7 +72,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         Learn beta during burn-in, beginning with `beta`.
     seed_words : mapping from int to list of str, or list of lists of str, default=None
         Words that are expected in a topic, by the topic's number: ``{0: ["cell", "protein"], 3: ["star"]}``. They have
-        more prior tokens there, and start there; the documents may still teach otherwise.
+        more prior tokens there, and start there; the documents may still teach otherwise. All must be in the
+        vocabulary: filter lists of words by ``word in set(network.vocabulary)``.
     seed_weight : int, default=None
         Prior tokens of each seed word. None is a hundredth of the tokens of an average topic, at least 10.
     weight_variance : float, default=10.0
@@ -151,7 +152,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
     log_joints_ : ndarray of shape (n_chains, n_sweeps)
         The same for every chain.
     best_chain_ : int
-        The chain whose kept samples have the highest mean log joint.
+        The chain whose kept samples have the highest mean log joint; after `extend`, the one that was before.
     samples_ : list of PosteriorSample
         The kept samples of all chains.
     timings_ : dict of str to float
@@ -300,6 +301,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         links: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 50,
+        overwrite: bool = False,
     ) -> RelationalTopicModel:
         """Fit the model.
 
@@ -316,6 +318,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
             or a crash ``RelationalTopicModel.load(checkpoint, unfinished=True).resume()`` goes on, to the same result.
         checkpoint_every : int, default=50
             Sweeps of a chain between two checkpoints.
+        overwrite : bool, default=False
+            Whether to replace a model that is in the folder of `checkpoint`.
 
         Returns
         -------
@@ -337,7 +341,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         network = resolve_network(self, X, links, self.directed)
         seed = seed_sequence(self.random_state)
         run = self._prepare(network, seed)
-        return self._carry_out(run, checkpoint, checkpoint_every)
+        return self._carry_out(run, checkpoint, checkpoint_every, overwrite)
 
     def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
         """Return a run that has all it needs and has not begun."""

@@ -374,7 +374,8 @@ class DocumentNetwork(ReadsSources):
         ids, titles, labels, columns, strict
             As in `DocumentNetwork`, for the new documents.
         grow_vocabulary : bool, default=False
-            Whether words that the network does not know are added to its vocabulary, or left out with a warning.
+            Whether words that the network does not know are added to its vocabulary, or left out with a warning. Words
+            that old documents have and the vocabulary lacks, because they are too rare or too frequent, are left out.
 
         Examples
         --------

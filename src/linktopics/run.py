@@ -44,6 +44,8 @@ class Run:
         Number of training pairs.
     quantities : list of str
         Names of the columns of traces.
+    described : int or None
+        The chain whose topics are described; None is the one with the highest log joint.
     corpus : Corpus or None
         What the chains read; None while it is on disk.
     waken : callable or None
@@ -59,6 +61,7 @@ class Run:
     inference_seed: int
     n_pairs: int
     quantities: list[str]
+    described: int | None = None
     corpus: Corpus | None = None
     waken: Callable[[Run], None] | None = None
 

@@ -122,8 +122,8 @@ class PredictsWords:
         Returns
         -------
         DataFrame
-            Columns ``document`` (its number), ``word`` (its name, or its number where words have none) and
-            ``probability``; see `word_probabilities`.
+            Columns ``document`` (its number), ``word`` (its name, or its number where words have none), ``probability``
+            (see `word_probabilities`) and ``lift``, how many times that is the word's share of all tokens fitted.
 
         Examples
         --------
@@ -132,16 +132,21 @@ class PredictsWords:
         >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
         >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
         >>> model.predict_words(["a"], top=3).shape
-        (3, 3)
+        (3, 4)
         """
         check_top(top)
         probabilities = self.word_probabilities(as_many(links), as_many(linked_by))
         order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top]
         names = self.network_.vocabulary
+        found = np.take_along_axis(probabilities, order, axis=1).reshape(-1)
+        shares = np.asarray(self.network_.counts.sum(axis=0, dtype=np.int64)).ravel() / self.network_.n_tokens
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lift = found / shares[order.reshape(-1)]
         return pd.DataFrame(
             {
                 "document": np.repeat(np.arange(len(order)), order.shape[1]),
                 "word": order.reshape(-1) if names is None else names[order.reshape(-1)],
-                "probability": np.take_along_axis(probabilities, order, axis=1).reshape(-1),
+                "probability": found,
+                "lift": np.where(np.isfinite(lift), lift, np.nan),
             }
         )

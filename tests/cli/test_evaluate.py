@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-import linktopics._evaluate
-from linktopics._evaluate import results_table
+import linktopics.commands.evaluating
 from linktopics.cli import app
+from linktopics.commands.evaluating import results_table
 from linktopics.evaluation import METRICS, SECONDS, Evaluation
 
 
@@ -101,7 +101,7 @@ def test_options_reach_the_models(data, monkeypatch):
         seen.update(models=models, folds=folds, **options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(linktopics._evaluate, "evaluate", spy)
+    monkeypatch.setattr(linktopics.commands.evaluating, "evaluate", spy)
     result = run(
         *[data, "--model", "Gibbs-MMRTM", "--model", "Var-RTM", "--model", "lda-cosine", "--model", "tfidf"],
         *["--model", "linktopics"],
@@ -147,7 +147,7 @@ def test_errors_are_one_sentence(data, monkeypatch, tmp_path, arguments, sentenc
 
 
 def test_data_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(linktopics._evaluate, "evaluate", never)
+    monkeypatch.setattr(linktopics.commands.evaluating, "evaluate", never)
     result = run("nowhere")
     assert result.exit_code == 2
     assert "nowhere" in result.stderr
@@ -155,7 +155,7 @@ def test_data_that_is_not_there(monkeypatch):
 
 
 def test_names_and_folders_are_checked_before_the_data_are_read(data, monkeypatch):
-    monkeypatch.setattr(linktopics._evaluate, "open_network", never)
+    monkeypatch.setattr(linktopics.commands.evaluating, "open_network", never)
     assert run(data, "--model", "nonsense").exit_code == 2
     assert run(data, "--output", "no/where.csv").exit_code == 2
 
@@ -209,7 +209,7 @@ def test_wide_numbers_fit():
 
 
 def test_mistakes_are_told_before_the_work(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(linktopics._evaluate, "evaluate", never)
+    monkeypatch.setattr(linktopics.commands.evaluating, "evaluate", never)
     for arguments, said in (
         (["--model", "tfidf", "--model", "tfidf"], "tfidf is named twice"),
         (["--model", "tfidf", "--jobs", "0"], "--jobs"),

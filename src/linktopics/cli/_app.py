@@ -90,6 +90,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: linktopics demo, then linktopics fit my-folder -o my-model and linktopics topics my-model",
 )
 
 

@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Data", "Format", "FormatOption", "Jobs", "Model", "Seed", "Top"]
+__all__ = ["Data", "Format", "FormatOption", "Jobs", "Model", "Top"]
 
 DATA_HELP = (
     "A built-in network (stdlib, cora, citeseer, webkb), or a folder: documents.jsonl and links.csv; text or Markdown "
     "files that link to one another; LINQS; LDA-C."
 )
+
+NUMBER, REAL = "N", "X"
+"""What stands for the value of an option in --help."""
 
 
 class Format(str, Enum):
@@ -34,14 +37,53 @@ class Direction(str, Enum):
     into = "in"
 
 
+class Coherence(str, Enum):
+    """Measures of how well the words of a topic go together."""
+
+    npmi = "npmi"
+    umass = "umass"
+    cv = "cv"
+
+
+class Loss(str, Enum):
+    """Losses of the score of a pair."""
+
+    logistic = "logistic"
+    hinge = "hinge"
+
+
+class Weights(str, Enum):
+    """Which topics can attract which."""
+
+    full = "full"
+    diagonal = "diagonal"
+
+
+class SamplerKind(str, Enum):
+    """How the links' say in a document's topics is kept."""
+
+    exact = "exact"
+    cached = "cached"
+
+
+class LearnAlpha(str, Enum):
+    """What is learned of alpha: one number, or one for each topic."""
+
+    symmetric = "symmetric"
+    per_topic = "per-topic"
+
+
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a fitted model.", show_default=False)]
 FormatOption = Annotated[
     Format,
     typer.Option(
-        "--format", help="auto is table on a terminal, and plain (tabs between columns) in a pipe.", show_choices=True
+        "--format",
+        metavar="FORMAT",
+        help="table, plain (tabs between columns), csv or json; auto is table on a terminal and plain in a pipe.",
     ),
 ]
-Top = Annotated[int, typer.Option(min=1, help="Rows to show.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Threads.", show_default="all cores")]
+Top = Annotated[int, typer.Option(min=1, metavar=NUMBER, help="Rows to show.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, metavar=NUMBER, help="Threads (default all cores).", show_default=False)
+]

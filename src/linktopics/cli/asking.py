@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from linktopics.cli._app import Debug, app
-from linktopics.cli._options import Direction, Format, FormatOption, Model, Top
+from linktopics.cli._options import NUMBER, REAL, Coherence, Direction, Format, FormatOption, Model, Top
 
 __all__: list[str] = []
 
@@ -16,35 +16,42 @@ __all__: list[str] = []
 @app.command(epilog="Example: linktopics topics my-model --words 10 --documents 3")
 def topics(
     model: Model,
-    words: Annotated[int, typer.Option(min=1, help="Words per topic.")] = 8,
-    documents: Annotated[int, typer.Option(min=0, help="Documents per topic.")] = 0,
-    coherence: Annotated[str, typer.Option(help="Measure of coherence: npmi, umass or cv.")] = "npmi",
+    words: Annotated[int, typer.Option(min=1, metavar=NUMBER, help="Words per topic.")] = 8,
+    documents: Annotated[int, typer.Option(min=0, metavar=NUMBER, help="Documents per topic.")] = 0,
+    coherence: Annotated[Coherence, typer.Option(help="Measure of coherence.")] = Coherence.npmi,
     format: FormatOption = Format.auto,
     debug: Debug = False,
 ) -> None:
     """Show the topics, most frequent first: share of all words, coherence, words, and documents if asked for."""
     from linktopics.commands.asking import show_topics
 
-    show_topics(model, words, documents, coherence, format.value)
+    show_topics(model, words, documents, coherence.value, format.value)
 
 
 @app.command(epilog='Example: linktopics suggest my-model --text "Neural networks that read graphs." --top 5')
 def suggest(
     model: Model,
-    text: Annotated[str | None, typer.Option(help="The text of a new document.", show_default=False)] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The text of a new document.", show_default=False)
+    ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="A file with the text; - is standard input.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="A file with the text; - is standard input.", show_default=False)
     ] = None,
     id: Annotated[
-        str | None, typer.Option(help="A document of the network; its own links are left out.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="ID", help="A document of the network; what it is linked with is not suggested.", show_default=False
+        ),
     ] = None,
     top: Top = 10,
     direction: Annotated[Direction, typer.Option(help="Links from the document, to it, or both.")] = Direction.both,
-    interval: Annotated[float, typer.Option(min=0.01, max=0.99, help="Mass of the interval.")] = 0.9,
+    interval: Annotated[
+        float, typer.Option(min=0.01, max=0.99, metavar=REAL, help="Probability mass of the intervals.")
+    ] = 0.9,
     format: FormatOption = Format.auto,
     debug: Debug = False,
 ) -> None:
-    """Suggest links of a new text, or of a document of the network, with probability, interval and reason."""
+    """Suggest links of a new text, or of a document of the network, with probability, interval and reasons."""
     from linktopics.commands.asking import show_suggestions
 
     show_suggestions(model, text, file, id, top, direction.value, interval, format.value)
@@ -52,10 +59,14 @@ def suggest(
 
 Ids = Annotated[
     list[str] | None,
-    typer.Option(help="Documents it links to: ids with commas between, or the option repeated.", show_default=False),
+    typer.Option(
+        metavar="ID,ID",
+        help="Documents that it links to; repeat the option where an id has a comma of its own.",
+        show_default=False,
+    ),
 ]
 LinkedBy = Annotated[
-    list[str] | None, typer.Option(help="Documents that link to it, in the same way.", show_default=False)
+    list[str] | None, typer.Option(metavar="ID,ID", help="Documents that link to it.", show_default=False)
 ]
 
 
@@ -68,7 +79,7 @@ def words(
     format: FormatOption = Format.auto,
     debug: Debug = False,
 ) -> None:
-    """Show the words that a document's links predict."""
+    """Show the words to expect in a document of which only links are known."""
     from linktopics.commands.asking import show_words
 
     show_words(model, links, linked_by, top, format.value)
@@ -77,8 +88,8 @@ def words(
 @app.command(epilog="Example: linktopics explain my-model asyncio.streams ssl")
 def explain(
     model: Model,
-    source: Annotated[str, typer.Argument(metavar="ID", help="The document that links.", show_default=False)],
-    target: Annotated[str, typer.Argument(metavar="ID", help="The document linked to.", show_default=False)],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Id of the document that links.", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Id of the one it links to.", show_default=False)],
     top: Top = 10,
     format: FormatOption = Format.auto,
     debug: Debug = False,

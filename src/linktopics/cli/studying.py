@@ -30,8 +30,9 @@ def demo(
 ) -> None:
     """Fit a model of Python's own standard library and show it.
 
-    Modules are the documents and imports are the links. Shows the topics, which topic imports which, and what a module
-    that does not exist yet should import. Takes less than a minute and downloads nothing.
+    Modules are the documents and imports are the links. Shows the topics,
+    which topic imports which, and what a module that does not exist yet
+    should import. Takes less than a minute and downloads nothing.
     """
     started = time.perf_counter()
     from linktopics.commands.demo import DEFAULT_TEXT, run_demo
@@ -169,7 +170,8 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper: tables, figures and settings go to a folder.
 
-    An experiment that was interrupted goes on where it stopped; one that is finished is drawn again.
+    An experiment that was interrupted goes on where it stopped; one that is
+    finished is drawn again.
     """
     from linktopics.study import EXPERIMENTS
     from linktopics.study import reproduce as run_study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linktopics.commands.output import Column, Result, emit
+from linktopics.commands.output import Column, Result, emit, joined, one_line
 from linktopics.errors import DataError
 from linktopics.model import RelationalTopicModel
 from linktopics.network import DocumentNetwork
@@ -30,14 +31,14 @@ def show_topics(path: Path, n_words: int, n_documents: int, measure: str, format
         Column("share", "{:.1%}".format, right=True),
         Column("coherence", "{:+.2f}".format, right=True),
         Column("attraction", "{:+.1f}".format, right=True),
-        Column("words", ", ".join),
+        Column("words", ", ".join, below=lambda row: [joined(row["documents"])] if n_documents else []),
     ]
     if n_documents:
-        columns.append(Column("documents", lambda ids: "\n".join(map(str, ids))))
+        columns.append(Column("documents", only="plain"))
     diversity = model.topic_diversity()
     notes = [
-        f"share: of all words. coherence: {measure}, higher is better. attraction: weight of links from the topic to "
-        f"itself. Topic diversity {diversity:.2f} (1: no word is among the first 25 of two topics)."
+        f"share: of all words in the documents. coherence: {measure}, higher is better. attraction: weight of links "
+        f"from the topic to itself. Topic diversity {diversity:.2f} (1: no word is among the first 25 of two topics)."
     ]
     facts = {"coherence_measure": measure, "topic_diversity": diversity}
     emit(Result("topics", columns, rows, "topics", facts, notes=notes), format)
@@ -63,26 +64,28 @@ def show_suggestions(
         known = find_id(network, id)
         facts["id"] = known
         frame = model.suggest_links_for([known], top=top, direction=direction, interval=interval)
-        what = f"Suggested links of {known}"
+        what = f"Suggested links of {one_line(str(known))}"
     else:
         read = text if file is None else _read_text(file)
         assert read is not None
+        _check_text(network, read)
         frame = model.suggest_links(read, top=top, direction=direction, interval=interval)
         what = "Suggested links"
-    rows = [{**row, "why": row["why"].split("; ")} for row in frame.drop(columns="document").to_dict("records")]
-    with_titles = network.titles is not None and any(row["title"] and row["title"] != row["id"] for row in rows)
+    rows = [{**row, "why": _reasons(row["why"])} for row in frame.drop(columns="document").to_dict("records")]
     columns = [
-        Column("id"),
-        *([Column("title", lambda title: shorten(str(title), 40, placeholder=" ..."))] if with_titles else []),
+        Column("id", only="plain"),
+        Column("title", only="plain"),
         Column("probability", "{:.2f}".format, right=True),
-        Column("lower", "{:.2f}".format, right=True),
-        Column("upper", "{:.2f}".format, right=True),
-        Column("why", "\n".join),
+        *(Column(name, only="plain") for name in ("lower", "upper", "why")),
+        Column(f"{interval:.0%} interval", only="table", cell=_interval),
+        Column("document, and why", only="table", cell=_named, below=lambda row: row["why"]),
     ]
     notes = [
-        f"Probabilities among pairs as trained on, with an interval of {interval:.0%}; their order is what counts. "
-        "Before each reason: its share of what speaks for the link."
+        "The order is what counts: probabilities are those among the pairs trained on, where links are more frequent "
+        "than in the network. Before each reason: its share of what speaks for the link."
     ]
+    if not rows:
+        notes = ["There is no document to suggest: it is linked with all of them."]
     emit(Result("suggest", columns, rows, "suggestions", facts, what, notes), format)
 
 
@@ -92,10 +95,20 @@ def show_words(path: Path, links: Sequence[str] | None, linked_by: Sequence[str]
         raise DataError("say which documents are linked: --links id,id or --linked-by id,id.")
     model = RelationalTopicModel.load(path)
     out, into = (_ids(model.network_, given) for given in (links, linked_by))
+    if not out and not into:
+        raise DataError("no id was given; name linked documents: --links id,id or --linked-by id,id.")
     frame = model.predict_words(out or None, linked_by=into or None, top=top)
     rows = frame.drop(columns="document").to_dict("records")
-    columns = [Column("word"), Column("probability", "{:.4f}".format, right=True)]
-    emit(Result("words", columns, rows, "words", {"links": out, "linked_by": into}), format)
+    columns = [
+        Column("word"),
+        Column("probability", "{:.4f}".format, right=True),
+        Column("lift", "{:.2f}".format, right=True),
+    ]
+    ways = (("links to", out), ("is linked to by", into))
+    known = " and ".join(f"{way} {one_line(joined(ids))}" for way, ids in ways if ids)
+    heading = f"Words of a document that {known}"
+    notes = ["lift: how many times the probability is the word's share of all words."]
+    emit(Result("words", columns, rows, "words", {"links": out, "linked_by": into}, heading, notes), format)
 
 
 def show_explanation(path: Path, source: str, target: str, top: int, format: str) -> None:
@@ -103,6 +116,8 @@ def show_explanation(path: Path, source: str, target: str, top: int, format: str
     model = RelationalTopicModel.load(path)
     network = model.network_
     ends = find_id(network, source), find_id(network, target)
+    if ends[0] == ends[1]:
+        raise DataError(f"{source!r} was given twice; a document has no link to itself to explain.")
     frame = model.explain_link(*ends)
     rows = [_part(row) for row in frame.head(top).to_dict("records")]
     score = float(frame["part"].sum())
@@ -114,10 +129,13 @@ def show_explanation(path: Path, source: str, target: str, top: int, format: str
         Column("reason"),
     ]
     verdict = "speaks for a link" if score > 0 else "speaks against a link"
-    heading = f"{ends[0]} → {ends[1]}: score {score:+.2f}, which {verdict}; the data have {'one' if linked else 'none'}"
+    pair = " → ".join(one_line(str(end)) for end in ends)
+    heading = f"{pair}: score {score:+.2f}, which {verdict}; the data have {'one' if linked else 'none'}"
+    rest = [f"{len(frame) - top:,} more of {len(frame):,} parts: --top {len(frame)}"] if len(frame) > top else []
     notes = [
+        *rest,
         "part: of the score, as if the first document was new and no link between the two was known. share: of all "
-        "parts of the same sign."
+        "parts of the same sign.",
     ]
     emit(Result("explain", columns, rows, "parts", facts, heading, notes), format)
 
@@ -131,6 +149,33 @@ def _part(row: dict[str, Any]) -> dict[str, Any]:
         detail = named["detail"]
         reason = f"{named['feature']}: {detail}" if detail else str(named["feature"])
     return {**named, "reason": reason}
+
+
+def _reasons(why: str) -> list[str]:
+    """Take apart what the model joined; a reason may have semicolons of its own, and begins with its share."""
+    return [reason for reason in re.split(r"; (?=\d\.\d\d )", why) if reason]
+
+
+def _interval(row: dict[str, Any]) -> str:
+    lower, upper = row["lower"], row["upper"]
+    return "" if lower != lower else f"{lower:.2f} to {upper:.2f}"
+
+
+def _named(row: dict[str, Any]) -> str:
+    """Return a document's id, and its title if it is another."""
+    id, title = str(row["id"]), row["title"]
+    return id if _absent(title) or title == id else f"{id}  {shorten(str(title), 60, placeholder=' ...')}"
+
+
+def _check_text(network: DocumentNetwork, text: str) -> None:
+    """Refuse a text of which nothing is known; of words here and there that are not, the model tells."""
+    if not text.strip():
+        raise DataError("the text is empty; write what the document is about.")
+    if network.vectorizer is None:
+        raise DataError("the model was fitted to word counts and cannot read texts; ask about a document with --id.")
+    if not network.vectorize([text]).sum():
+        begin = shorten(one_line(text), 60, placeholder=" ...")
+        raise DataError(f"the text {begin!r} has no word that the model knows; write more, or words of its documents.")
 
 
 def _absent(value: Any) -> bool:
@@ -161,7 +206,14 @@ def _ids(network: DocumentNetwork, given: Sequence[str] | None) -> list[Any]:
 
 def _read_text(file: Path) -> str:
     from linktopics.readers._files import read_lines
+    from linktopics.readers._markdown import read_note
 
     if str(file) == "-":
-        return sys.stdin.read()
-    return "\n".join(read_lines(file))
+        try:
+            return sys.stdin.buffer.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise DataError("the text on standard input is not UTF-8.") from None
+    lines = read_lines(file)
+    if file.suffix.lower() in (".md", ".markdown"):
+        return read_note(lines, indented_code=True).text
+    return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,10 @@ from linktopics.commands.reading import read_network
 from linktopics.errors import DataError, ModelError, mixing_not_told
 from linktopics.features import BUILT_IN, Column
 from linktopics.model import RelationalTopicModel
+from linktopics.network import DocumentNetwork
 from linktopics.rendering import make_console
-from linktopics.storage.folder import ModelFolder
+from linktopics.seeds import resolve_seed_words
+from linktopics.storage.folder import MANIFEST, ModelFolder
 
 __all__ = ["run_fit", "run_resume", "run_warmup", "settings_of"]
 
@@ -40,6 +43,8 @@ PARAMETERS = {
 """Parameters of the model by the options that set them; others are read in their own way."""
 
 READING = ("min_documents", "max_share", "stop_words", "strict")
+
+LISTS = ("feature", "column", "seed_words")
 
 OTHERS = ("data", "output", "checkpoint_every", "seed_words", "negatives", "feature", "column")
 
@@ -65,22 +70,28 @@ def run_fit(given: Mapping[str, Any], config: Path | None, *, overwrite: bool, q
         if name not in chosen:
             raise DataError(f"{cure}; see linktopics fit --help.")
     folder = Path(chosen["output"])
-    ModelFolder(folder).claim(overwrite=overwrite)
-    parameters = settings_of(chosen)
-    model = RelationalTopicModel(**parameters, verbose=False if quiet else "auto")
+    ModelFolder(folder).refuse_taken(overwrite=overwrite)
+    model = RelationalTopicModel(**settings_of(chosen), verbose=False if quiet else "auto")
+    _check_settings(model)
     reading = {name: chosen[name] for name in READING if name in chosen}
     columns = [feature.column for feature in _columns(chosen)]
     network = read_network(str(chosen["data"]), {**reading, **({"columns": columns} if columns else {})})
+    resolve_seed_words(model.seed_words, model.seed_weight, model.n_topics, network)  # which refuses what it must
     console = make_console()
-    console.print(f"{network!r}", markup=False)
+    console.print(f"{chosen['data']}: {repr(network).partition('(')[2].removesuffix(')')}", markup=False)
     sweeps = model.n_iter + model.n_samples * model.thin
     console.print(f"{numbered(model.n_topics, 'topic')}, {numbered(model.n_chains, 'chain')} of {sweeps:,} sweeps")
-    started = time.perf_counter()
+    started, before = time.perf_counter(), _saved(folder)
     try:
         with mixing_not_told():
-            model.fit(network, checkpoint=folder, checkpoint_every=int(chosen.get("checkpoint_every", 50)))
+            model.fit(
+                network,
+                checkpoint=folder,
+                checkpoint_every=chosen.get("checkpoint_every", 50),
+                overwrite=overwrite,
+            )
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_stopped(folder)) from None
+        raise KeyboardInterrupt(_stopped(folder, before)) from None
     _show(model, folder, time.perf_counter() - started)
 
 
@@ -134,13 +145,25 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
         parameters["seed_words"] = _seed_words(chosen["seed_words"])
     if "feature" in chosen or "column" in chosen:
         names = list(chosen.get("feature", ["tfidf", "tfidf-centroid", "degree"]))
-        if names == ["none"]:
-            names = []
+        if "none" in names and len(names) > 1:
+            raise DataError("the feature none stands alone; leave it out, or the others.")
+        names = [name for name in names if name != "none"]
         unknown = [name for name in names if name not in BUILT_IN]
         if unknown:
             raise DataError(f"no feature is called {unknown[0]!r}; there are {', '.join(BUILT_IN)}, and none.")
         parameters["pair_features"] = [*names, *_columns(chosen)] or None
     return parameters
+
+
+def _check_settings(model: RelationalTopicModel) -> None:
+    """Raise if a parameter is not what it should be, with the name of its option."""
+    try:
+        model._validate_params()
+    except ValueError as error:
+        told = str(error)
+        for option, name in PARAMETERS.items():
+            told = told.replace(f"The {name!r} parameter of RelationalTopicModel", option.replace("_", "-"))
+        raise DataError(told) from None
 
 
 def _negatives(given: Any) -> Any:
@@ -155,13 +178,13 @@ def _negatives(given: Any) -> Any:
 def _seed_words(given: Any) -> dict[int, list[str]]:
     """Read 0:red,green as topic and words; in a file of settings it is a table, "0" = ["red", "green"]."""
     if isinstance(given, Mapping):
-        pairs = [(str(topic), words) for topic, words in given.items()]
+        pairs = [(str(topic), [words] if isinstance(words, str) else words) for topic, words in given.items()]
     else:
         split = [str(text).partition(":") for text in given]
         pairs = [(topic, [word.strip() for word in words.split(",") if word.strip()]) for topic, _, words in split]
     result: dict[int, list[str]] = {}
     for topic, words in pairs:
-        if not topic.strip().isdigit() or not words:
+        if not topic.strip().isdigit() or not words or not isinstance(words, list):
             raise DataError(
                 f"seed words are {topic!r}: {words!r}; write the topic's number and its words: 0:red,green."
             )
@@ -201,16 +224,46 @@ def _read_config(path: Path) -> dict[str, Any]:
             near = difflib.get_close_matches(name, known, n=1)
             meant = f"did you mean {near[0].replace('_', '-')!r}?" if near else "see linktopics fit --help."
             raise DataError(f"{path}: there is no option {name!r}; {meant}")
-    for name in ("feature", "column"):
+    for name in LISTS:
         if isinstance(found.get(name), str):
             found[name] = [found[name]]
-    if "output" in found:
-        found["output"] = Path(found["output"])
+    for name, value in found.items():
+        cure = _wrong_kind(name, value)
+        if cure is not None:
+            raise DataError(f"{path}: {name.replace('_', '-')} is {value!r}; it is {cure}.")
     return found
 
 
-def _stopped(folder: Path) -> str:
+def _wrong_kind(name: str, value: Any) -> str | None:
+    """Say what a setting should be, if it is not; of those that go to the model and the reader, these say it."""
+    texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if name in ("data", "output") and not isinstance(value, str):
+        return "a path between quotes"
+    if name in ("feature", "column") and not texts:
+        return "a list of names between quotes"
+    if name == "seed_words" and not texts and not isinstance(value, dict):
+        return 'a list as ["0:red,green"], or a table as {0 = ["red", "green"]}'
+    if name in ("jobs", "checkpoint_every") and (type(value) is not int or value < 1):
+        return "a whole number from 1 on"
+    return None
+
+
+def _linked_document(network: DocumentNetwork) -> Any:
+    """Return the id of the first document that has a link, or of the first."""
+    first = int(network.links.min()) if network.n_links else 0
+    return network.ids.tolist()[first]
+
+
+def _saved(folder: Path) -> bytes | None:
+    """Return what stands in the manifest of a model, to see later whether it is another."""
+    path = folder / MANIFEST
+    return path.read_bytes() if path.is_file() else None
+
+
+def _stopped(folder: Path, before: bytes | None = None) -> str:
     """Say where a run was stopped and how to go on."""
+    if before is not None and _saved(folder) == before:
+        return f"interrupted before anything was kept; the model in {folder} is as it was."
     try:
         manifest = ModelFolder(folder).manifest()
     except ModelError:
@@ -218,18 +271,19 @@ def _stopped(folder: Path) -> str:
     plan = manifest["plan"]
     length = plan["n_iter"] + plan["n_samples"] * plan["thin"]
     done = ", ".join(f"{chain['iteration']:,}" for chain in manifest["chains"])
-    return f"stopped after sweep {done} of {length:,} and saved in {folder}; go on with: linktopics resume {folder}"
+    again = f"linktopics resume {shlex.quote(str(folder))}"
+    return f"stopped after sweep {done} of {length:,} and saved in {folder}; go on with: {again}"
 
 
 def _show(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
     """Print what was found, how well it was sampled, and what to do next."""
     console = make_console()
-    console.print(Text(printable(model.summary_text(N_TOPICS_SHOWN))))
-    console.print(f"{seconds:.1f} s; saved in {folder}. Next:", markup=False)
-    example = model.network_.ids.tolist()[0]
+    path, example = shlex.quote(str(folder)), shlex.quote(str(_linked_document(model.network_)))
+    console.print(Text(printable(model.summary_text(N_TOPICS_SHOWN, console.width).replace("MODEL", path))))
+    console.print(f"{seconds:.1f} s; saved in {folder}. Next:", markup=False, soft_wrap=True)
     for line in (
-        f"topics {folder} --documents 3",
-        f"suggest {folder} --id {example}",
-        f'suggest {folder} --text "..."',
+        f"topics {path} --documents 3",
+        f"suggest {path} --id {example}",
+        f'suggest {path} --text "..."',
     ):
-        console.print(f"  linktopics {printable(line)}", markup=False)
+        console.print(f"  linktopics {printable(line)}", markup=False, soft_wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics._report import summary_lines
-from linktopics.commands.output import Column, Result, emit
+from linktopics.commands.output import Column, Result, emit, joined, one_line, resolve_format
+from linktopics.errors import NetworkWarning
 from linktopics.network import DocumentNetwork
 from linktopics.storage.folder import MANIFEST, ModelFolder
 
 __all__ = ["distribution", "run_info"]
 
-BAR = 40
-"""Characters of the longest bar."""
+BAR = 32
+"""Characters of the longest bar; the table then fits in 80 columns."""
 
 
 def run_info(data: str, reading: dict[str, Any], format: str) -> None:
@@ -28,34 +29,46 @@ def run_info(data: str, reading: dict[str, Any], format: str) -> None:
         return
     from linktopics.commands.reading import read_network
 
-    network = read_network(data, reading)
-    _show_network(network, format)
+    with warnings.catch_warnings():
+        if resolve_format(format) in ("table", "json"):  # which tell it themselves, and more of it
+            warnings.simplefilter("ignore", NetworkWarning)
+        network = read_network(data, reading)
+    _show_network(data, network, format)
 
 
-def _show_network(network: DocumentNetwork, format: str) -> None:
+def _show_network(data: str, network: DocumentNetwork, format: str) -> None:
     degrees = np.bincount(network.links.reshape(-1), minlength=network.n_documents)
-    rows = [*_rows("words per document", network.lengths), *_rows("links per document", degrees)]
+    bins = {"tokens per document": distribution(network.lengths), "links per document": distribution(degrees)}
+    rows = [{"of": of, "from": a, "to": b, "documents": n} for of, found in bins.items() for a, b, n in found]
     facts = {
         **_facts(network),
-        **_spread("words_per_document", network.lengths),
+        **_spread("tokens_per_document", network.lengths),
         **_spread("links_per_document", degrees),
     }
+    begins = {of: found[0][0] for of, found in bins.items()}
+    most = {of: max(n for *_, n in found) for of, found in bins.items()}
     columns = [
-        Column("distribution"),
+        Column("of", only="plain"),
+        Column("", only="table", cell=lambda row: row["of"] if row["from"] == begins[row["of"]] else ""),
         Column("from", "{:,}".format, right=True),
         Column("to", "{:,}".format, right=True),
         Column("documents", "{:,}".format, right=True),
-        Column("bar"),
+        Column("", only="table", cell=lambda row: _bar(row["documents"] / most[row["of"]])),
     ]
     notes = [str(network.report)] if not network.report.clean else ["Nothing was dropped."]
-    heading = "\n".join(summary_lines(network))
+    heading = "\n".join([one_line(data), *summary_lines(network)[1:]])
     emit(Result("info", columns, rows, "distributions", facts, heading, notes), format)
+
+
+def _bar(share: float) -> str:
+    return "█" * max(round(BAR * share), 1 if share else 0)
 
 
 def _facts(network: DocumentNetwork) -> dict[str, Any]:
     report = network.report
     dropped = {name: getattr(report, f"n_{name}") for name in ("unknown_ends", "self_links", "duplicate_links")}
     return {
+        "about": "data",
         "documents": network.n_documents,
         "words": network.n_words,
         "tokens": network.n_tokens,
@@ -70,22 +83,6 @@ def _facts(network: DocumentNetwork) -> dict[str, Any]:
 def _spread(name: str, values: NDArray[np.integer]) -> dict[str, Any]:
     marks = {"min": 0, "quartile_1": 25, "median": 50, "quartile_3": 75, "max": 100}
     return {name: {mark: float(np.percentile(values, at)) for mark, at in marks.items()}}
-
-
-def _rows(name: str, values: NDArray[np.integer]) -> list[dict[str, Any]]:
-    bins = distribution(values)
-    most = max(count for *_, count in bins)
-    return [
-        {
-            "distribution": name if number == 0 else "",
-            "of": name,
-            "from": first,
-            "to": last,
-            "documents": count,
-            "bar": "█" * max(round(BAR * count / most), 1 if count else 0),
-        }
-        for number, (first, last, count) in enumerate(bins)
-    ]
 
 
 def distribution(values: NDArray[np.integer]) -> list[tuple[int, int, int]]:
@@ -111,21 +108,35 @@ def _show_model(path: Path, format: str) -> None:
     network, plan = manifest["network"], manifest["plan"]
     length = plan["n_iter"] + plan["n_samples"] * plan["thin"]
     done = [chain["iteration"] for chain in manifest["chains"]]
-    values: Sequence[tuple[str, Any]] = [
-        ("kind", manifest["kind"]),
-        ("saved", manifest["saved"]),
-        ("sweeps", f"{min(done):,} of {length:,}" + ("" if min(done) == length else "; go on with linktopics resume")),
-        ("chains", len(done)),
-        ("topics", manifest["settings"]["n_topics"]),
-        ("documents", f"{network['n_documents']:,}"),
-        ("words", f"{network['n_words']:,}"),
-        ("tokens", f"{network['n_tokens']:,}"),
-        ("links", f"{network['n_links']:,} {'directed' if network['directed'] else 'undirected'}"),
-        ("features", ", ".join(manifest["features"]["columns"]) or "none"),
-        ("fingerprint", network["fingerprint"][:16]),
-        ("bytes", f"{sum(entry['bytes'] for entry in manifest['files']):,}"),
-        ("versions", ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())),
-    ]
-    rows = [{"what": name, "value": value} for name, value in values]
-    facts = {"parameters": manifest["parameters"], "network": network, "plan": plan}
-    emit(Result("info", [Column("what"), Column("value")], rows, "model", facts, f"Model {path}"), format)
+    facts = {
+        "about": "model",
+        "kind": manifest["kind"],
+        "saved": manifest["saved"],
+        "finished": min(done) >= length,
+        "sweeps": length,
+        "sweeps_done": done,
+        "chains": len(done),
+        "topics": manifest["settings"]["n_topics"],
+        **{name: network[f"n_{name}"] for name in ("documents", "words", "tokens", "links")},
+        "directed": network["directed"],
+        "features": manifest["features"]["columns"],
+        "fingerprint": network["fingerprint"],
+        "bytes": sum(entry["bytes"] for entry in manifest["files"]),
+        "versions": manifest["versions"],
+        "parameters": manifest["parameters"],
+    }
+    rows = [{"what": name, "value": value} for name, value in facts.items() if name not in ("about", "parameters")]
+    heading = f"Model {one_line(str(path))}"
+    notes = [] if facts["finished"] else ["The run is not finished; linktopics resume goes on with it."]
+    columns = [Column("what", lambda name: name.replace("_", " ")), Column("value", _shown)]
+    emit(Result("info", columns, rows, "", facts, heading, notes), format)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return joined(f"{name} {one}" for name, one in value.items())
+    if isinstance(value, list):
+        return joined(map(_shown, value)) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -8,17 +8,22 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from linktopics.rendering import make_console
 
-__all__ = ["JSON_FORMAT", "Column", "Result", "emit", "printable"]
+__all__ = ["JSON_FORMAT", "Column", "Result", "emit", "joined", "one_line", "printable", "resolve_format"]
 
 JSON_FORMAT = 1
 """Goes up when a name in the JSON output changes its meaning or goes away; new names may be added at any time."""
+
+KEPT = "\n\u200c\u200d"
+"""Characters that show nothing and stay: ends of lines, and what joins parts of an emoji or keeps letters apart."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,27 @@ class Column:
         Whether to align it to the right.
     only : {"table", "plain"} or None
         Whether it is in tables alone, or in plain text and CSV alone.
+    cell : callable or None
+        Row to text, in tables, for a cell that more than one value goes into.
+    below : callable or None
+        Row to lines that stand in the same cell of a table, below the text and dimmed.
     """
 
     name: str
     show: Callable[[Any], str] = str
     right: bool = False
     only: str | None = None
+    cell: Callable[[dict[str, Any]], str] | None = None
+    below: Callable[[dict[str, Any]], Sequence[str]] | None = None
+
+    def render(self, row: dict[str, Any]) -> RenderableType:
+        """Return its cell of a table."""
+        value = row.get(self.name)
+        shown = self.cell(row) if self.cell else "" if _missing(value) else self.show(value)
+        text, lines = Text(one_line(shown)), self.below(row) if self.below else ()
+        if not lines:
+            return text
+        return Group(text, *(Padding(Text(one_line(line), style="dim"), (0, 0, 0, 2)) for line in lines))
 
 
 @dataclass
@@ -58,9 +78,11 @@ class Result:
     facts : dict
         What JSON says beside the rows.
     name : str
-        What the rows are called in JSON.
-    heading, notes : str
-        Lines above and below a table.
+        What the rows are called in JSON, where they are left out if it is empty.
+    heading : str
+        Lines above a table, of which the first is its title.
+    notes : sequence of str
+        Lines below a table.
     """
 
     command: str
@@ -73,7 +95,7 @@ class Result:
 
 
 def emit(result: Result, format: str) -> None:
-    """Write a result to standard output.
+    """Write a result to standard output, where every format but the table can be read by programs.
 
     Parameters
     ----------
@@ -82,11 +104,13 @@ def emit(result: Result, format: str) -> None:
     format : {"auto", "table", "plain", "csv", "json"}
         "auto" is "table" on a terminal and "plain" elsewhere.
     """
-    if format == "auto":
-        format = "table" if sys.stdout.isatty() else "plain"
+    format = resolve_format(format)
     if format == "json":
-        body = {"format": JSON_FORMAT, "command": result.command, **result.facts, result.name: result.rows}
-        print(json.dumps(_jsonable(body), indent=2, ensure_ascii=False))
+        body = {"format": JSON_FORMAT, "command": result.command, **result.facts}
+        if result.name:
+            body[result.name] = result.rows
+        unicode = (sys.stdout.encoding or "").lower().startswith("utf")  # elsewhere, what it cannot say is escaped
+        print(json.dumps(_jsonable(body), indent=2, ensure_ascii=not unicode))
     elif format == "table":
         _print_table(result)
     else:
@@ -96,7 +120,14 @@ def emit(result: Result, format: str) -> None:
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *rows])
         else:
             for line in (names, *rows):
-                print("\t".join(printable(str(value)).replace("\n", " ") for value in line))
+                print("\t".join(one_line(str(value)) for value in line))
+
+
+def resolve_format(format: str) -> str:
+    """Return the format that "auto" stands for, here and now; others as they are."""
+    if format != "auto":
+        return format
+    return "table" if sys.stdout.isatty() else "plain"
 
 
 def printable(text: str) -> str:
@@ -107,20 +138,40 @@ def printable(text: str) -> str:
     >>> printable("one\ttwo\x1b[31m")
     'one two [31m'
     """
-    return "".join(char if char.isprintable() or char == "\n" else " " for char in text)
+    return "".join(char if char.isprintable() or char in KEPT else " " for char in text)
+
+
+def one_line(text: str) -> str:
+    """Do the same and replace ends of lines, too."""
+    return printable(text).replace("\n", " ")
+
+
+def joined(values: Iterable[Any]) -> str:
+    """Join values with commas between, or with semicolons where a value has a comma of its own.
+
+    Examples
+    --------
+    >>> joined(["red", "green"]), joined(["red, dark", "green"])
+    ('red, green', 'red, dark; green')
+    """
+    listed = [str(one) for one in values]
+    return ("; " if any("," in one for one in listed) else ", ").join(listed)
 
 
 def _print_table(result: Result) -> None:
     console = make_console()
-    if result.heading:
-        console.print(Text(printable(result.heading), style="bold dark_orange3"))
+    title, _, more = printable(result.heading).partition("\n")
+    if title:
+        console.print(Text(title, style="bold dark_orange3"))
+    if more:
+        console.print(Text(more))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     columns = [column for column in result.columns if column.only != "plain"]
     for column in columns:
-        table.add_column(column.name, justify="right" if column.right else "left", no_wrap=column.right)
+        justify: Literal["left", "right"] = "right" if column.right else "left"
+        table.add_column(column.name, justify=justify, no_wrap=column.right, overflow="fold")
     for row in result.rows:
-        cells = ("" if _missing(row.get(c.name)) else c.show(row[c.name]) for c in columns)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
+        table.add_row(*(column.render(row) for column in columns))
     if result.rows:
         console.print(table)
     for note in result.notes:
@@ -137,8 +188,9 @@ def _flat(value: Any) -> Any:
         return ""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return f"{value:.6g}" if isinstance(value, float) else value
-    listed = [str(one) for one in value]
-    return ("; " if any("," in one for one in listed) else ", ").join(listed)
+    if isinstance(value, Mapping):
+        value = [f"{name} {one}" for name, one in value.items()]
+    return joined(value)
 
 
 def _jsonable(value: Any) -> Any:

@@ -215,7 +215,8 @@ def _add_legend(ax: Axes, by: str, directed: bool, threshold: float | None, font
     entries = {}
     if threshold is not None:
         arrow = ", source → target" if directed else ""
-        attracts, links = f"attracts{arrow} (weight above {threshold:.1f})", f"links{arrow} (over {threshold:,.0f})"
+        attracts = f"attracts{arrow} (certain, and above {threshold:.1f})"
+        links = f"links{arrow} (over {threshold:,.0f})"
         text, colour = (attracts, ATTRACTS) if by == "weights" else (links, FAINT)
         entries[text] = Line2D([], [], color=colour, linewidth=2.0)
     if by == "weights":

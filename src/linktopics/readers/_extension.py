@@ -33,7 +33,11 @@ def count_more(network: DocumentNetwork, texts: list[str], grow: bool) -> tuple[
 
 
 def _grown(network: DocumentNetwork, texts: list[str]) -> tuple[np.ndarray, Any]:
-    """Return vocabulary and vectorizer with the new words of texts after the old ones, in their order."""
+    """Return vocabulary and vectorizer with the new words of texts after the old ones, in their order.
+
+    Words that old texts have and the vocabulary lacks were left out on purpose, as too rare or too frequent, and stay
+    out.
+    """
     unseen = network.unseen_words(texts)
     if unseen is None or not hasattr(network.vectorizer, "vocabulary_"):
         raise DataError(
@@ -41,7 +45,13 @@ def _grown(network: DocumentNetwork, texts: list[str]) -> tuple[np.ndarray, Any]
             "out grow_vocabulary=True, or make the whole network anew from all texts."
         )
     assert network.vocabulary is not None
-    new = list(dict.fromkeys(word for words in unseen for word in words))
+    if network.texts is None:
+        raise DataError(
+            "the vocabulary can only grow where the network has its texts: without them one cannot tell new words from "
+            "those that were left out; leave out grow_vocabulary=True, or make the whole network anew from all texts."
+        )
+    left_out: set[str] = set().union(*(network.unseen_words(network.texts) or []))
+    new = list(dict.fromkeys(word for words in unseen for word in words if word not in left_out))
     vocabulary = np.fromiter([*network.vocabulary.tolist(), *new], dtype=object)
     vectorizer = copy.deepcopy(network.vectorizer)
     vectorizer.vocabulary_ = {word: number for number, word in enumerate(vocabulary.tolist())}

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,6 +33,10 @@ SUFFIX = ".safetensors"
 CHECKED_BYTES = 2**26
 """Files up to this size are compared with their checksum whenever a model is loaded."""
 
+_FILE = r"(model\.json|(network|training|(chain|samples)-\d+)-[0-9a-f]{8}\.safetensors)"
+_OURS = re.compile(rf"{_FILE}|\.{_FILE}\.[0-9a-f]{{8}}\.new")
+"""Names of files that are written here; others are somebody else's, and never touched."""
+
 Arrays = Mapping[str, NDArray]
 
 
@@ -53,6 +58,14 @@ class ModelFolder:
 
     def claim(self, *, overwrite: bool) -> None:
         """Make the folder; refuse one that holds something else, or a model that is not to be replaced."""
+        self.refuse_taken(overwrite=overwrite)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"{self.path}: the folder cannot be made ({error.strerror}).") from None
+
+    def refuse_taken(self, *, overwrite: bool) -> None:
+        """Do what `claim` does, but make no folder."""
         if self.path.exists() and not self.path.is_dir():
             raise DataError(f"{self.path}: there is a file of this name; choose another for the model's folder.")
         if self.path.is_dir():
@@ -66,10 +79,6 @@ class ModelFolder:
                     f"{self.path}: there is a model already; choose another folder, or pass overwrite=True "
                     "(--overwrite) to replace it."
                 )
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{self.path}: the folder cannot be made ({error.strerror}).") from None
 
     def write(self, name: str, arrays: Arrays) -> dict[str, Any]:
         """Write arrays to a new file and return its entry for the manifest: name, size and checksum."""
@@ -114,7 +123,7 @@ class ModelFolder:
             raise ModelError(f"{self.path / name}: cannot be written ({error.strerror}).") from None
 
     def _is_ours(self, name: str) -> bool:
-        return name == MANIFEST or name.endswith(SUFFIX) or (name.startswith(".") and name.endswith(".new"))
+        return _OURS.fullmatch(name) is not None
 
     # ------------------------------------------------------------------------------------------------------------------
     # Reading

@@ -81,6 +81,7 @@ class Keeper:
             "entropy": [str(part) for part in run.entropy],
             "inference_seed": run.inference_seed,
             "n_pairs": run.n_pairs,
+            "described": run.described,
             "quantities": run.quantities,
             "versions": _versions(),
         }
@@ -196,6 +197,7 @@ def load_run(
             inference_seed=manifest["inference_seed"],
             n_pairs=manifest["n_pairs"],
             quantities=manifest["quantities"],
+            described=manifest["described"],
             waken=_Waken(training),
         )
     except (KeyError, TypeError, IndexError) as error:
