@@ -18,7 +18,7 @@ if not DOCS.is_dir():
     pytest.skip("docs/ is not here: an installed package or a source archive has none", allow_module_level=True)
 
 RUN = sorted([DOCS / "index.md", DOCS / "model.md", *DOCS.glob("how-to/*.md")])
-LINKED = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+LINKED = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("examples/*.md")])
 CODE = re.compile(r"^```python\n(.*?)^```$|^<!-- test setup\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
 NO_TEXT = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"]\((?!\w+:|#)([^)#\s]+)")

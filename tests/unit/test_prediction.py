@@ -545,7 +545,11 @@ def test_predict_words(name, request):
     found = model.predict_words(["cat0", "cat1"], linked_by=["cat2"], top=4)
     probabilities = model.word_probabilities([["cat0", "cat1"]], [["cat2"]])
     order = np.argsort(-probabilities[0], kind="stable")[:4]
-    assert list(found.columns) == ["document", "word", "probability"]
+    assert list(found.columns) == ["document", "word", "probability", "lift"]
+    shares = dict(
+        zip(model.network_.vocabulary, model.network_.counts.sum(axis=0) / model.network_.n_tokens, strict=True)
+    )
+    np.testing.assert_allclose(found.lift, found.probability / found.word.map(shares))
     assert found.document.tolist() == [0] * 4
     np.testing.assert_array_equal(found.word, PLANTED.vocabulary[order])
     np.testing.assert_array_equal(found.probability, probabilities[0, order])

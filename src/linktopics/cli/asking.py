@@ -13,7 +13,10 @@ from linktopics.cli._options import NUMBER, REAL, Coherence, Direction, Format, 
 __all__: list[str] = []
 
 
-@app.command(epilog="Example: linktopics topics my-model --words 10 --documents 3")
+@app.command(
+    short_help="Show the topics with their words.",
+    epilog="Example: linktopics topics my-model --words 10 --documents 3",
+)
 def topics(
     model: Model,
     words: Annotated[int, typer.Option(min=1, metavar=NUMBER, help="Words per topic.")] = 8,
@@ -28,7 +31,10 @@ def topics(
     show_topics(model, words, documents, coherence.value, format.value)
 
 
-@app.command(epilog='Example: linktopics suggest my-model --text "Neural networks that read graphs." --top 5')
+@app.command(
+    short_help="Suggest links of a text or a document, with reasons.",
+    epilog='Example: linktopics suggest my-model --text "Neural networks that read graphs." --top 5',
+)
 def suggest(
     model: Model,
     text: Annotated[
@@ -70,7 +76,10 @@ LinkedBy = Annotated[
 ]
 
 
-@app.command(epilog="Example: linktopics words my-model --links asyncio,socket --top 15")
+@app.command(
+    short_help="Show the words that links predict.",
+    epilog="Example: linktopics words my-model --links asyncio,socket --top 15",
+)
 def words(
     model: Model,
     links: Ids = None,
@@ -85,7 +94,10 @@ def words(
     show_words(model, links, linked_by, top, format.value)
 
 
-@app.command(epilog="Example: linktopics explain my-model asyncio.streams ssl")
+@app.command(
+    short_help="Show why two documents link, or do not.",
+    epilog="Example: linktopics explain my-model asyncio.streams ssl",
+)
 def explain(
     model: Model,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="Id of the document that links.", show_default=False)],

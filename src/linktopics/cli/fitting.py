@@ -63,7 +63,7 @@ Strict = Annotated[
 ]
 
 
-@app.command(epilog="Example: linktopics info my-folder")
+@app.command(short_help="Show what was read, and what was dropped.", epilog="Example: linktopics info my-folder")
 def info(
     data: Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA_HELP} Or the folder of a model.")],
     format: FormatOption = Format.auto,
@@ -197,7 +197,10 @@ def fit(
 NOT_SETTINGS = ("config", "overwrite", "quiet", "debug")
 
 
-@app.command(epilog="Example: linktopics resume my-model --iterations 500")
+@app.command(
+    short_help="Go on with a run, or add sweeps or samples.",
+    epilog="Example: linktopics resume my-model --iterations 500",
+)
 def resume(
     model: Model,
     iterations: Annotated[
@@ -226,7 +229,9 @@ def resume(
     run_resume(model, iterations, samples, jobs, checkpoint_every, quiet=quiet)
 
 
-@app.command(epilog="Example: linktopics warmup --topics 20 --topics 50")
+@app.command(
+    short_help="Compile the sampler before the first fit.", epilog="Example: linktopics warmup --topics 20 --topics 50"
+)
 def warmup(
     topics: Annotated[
         list[int],

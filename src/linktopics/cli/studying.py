@@ -52,7 +52,10 @@ GIBBS_OPTIONS = "Gibbs models"
 """Panel of the options that only these models have."""
 
 
-@app.command(epilog="Example: linktopics evaluate cora --model linktopics --model tfidf --topics 25 --jobs 4")
+@app.command(
+    short_help="Measure how well links of unseen documents are found.",
+    epilog="Example: linktopics evaluate cora --model linktopics --model tfidf --topics 25 --jobs 4",
+)
 def evaluate(
     data: Annotated[
         str,
@@ -147,7 +150,9 @@ def evaluate(
     )
 
 
-@app.command(epilog="Example: linktopics reproduce cora --topics 10,20 --folds 3")
+@app.command(
+    short_help="Run an experiment of the paper.", epilog="Example: linktopics reproduce cora --topics 10,20 --folds 3"
+)
 def reproduce(
     name: Annotated[
         str | None, typer.Argument(help="The experiment, or all; --list shows them.", show_default=False)
