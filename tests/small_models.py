@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from linktopics import DocumentNetwork, RelationalTopicModel
 
@@ -38,16 +37,6 @@ def small_network(ids=None, **changes):
 
 def small_model(**changes):
     return RelationalTopicModel(**{"n_topics": 3, **SHORT, **changes})
-
-
-def to_fix(reason, run=True):
-    """Mark a test that fails until the reason is dealt with."""
-    return pytest.mark.xfail(strict=True, reason=reason, run=run)
-
-
-def cases(names, broken, reason, run=True):
-    """List names for `parametrize`; those in `broken` are to be fixed."""
-    return [pytest.param(name, marks=to_fix(reason, run)) if name in broken else name for name in names]
 
 
 def attributes(model):

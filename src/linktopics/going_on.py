@@ -17,7 +17,7 @@ from linktopics._checks import user_stacklevel
 from linktopics._inputs import resolve_network
 from linktopics.errors import DataError, MixingWarning, ModelError
 from linktopics.network import DocumentNetwork
-from linktopics.posterior import Chain, run_chains
+from linktopics.posterior import Chain, Plan, run_chains
 from linktopics.run import Run, carry_over, check_extends
 from linktopics.sampler import Sampler
 from linktopics.storage import Keeper, load_run
@@ -35,6 +35,7 @@ class GoesOn:
     n_jobs: int | None
     verbose: bool | str
     n_features_in_: int
+    feature_names_in_: NDArray
     directed: bool | None
     get_params: Callable[..., dict[str, Any]]
     _validate_params: Callable[[], None]
@@ -43,20 +44,34 @@ class GoesOn:
     _smooth: Callable[[NDArray[np.floating], NDArray[np.integer]], NDArray[np.float64]]
 
     def _carry_out(
-        self: Model, run: Run, checkpoint: str | os.PathLike[str] | None, every: int, overwrite: bool = False
+        self: Model,
+        run: Run,
+        plan: Plan,
+        checkpoint: str | os.PathLike[str] | None,
+        every: int,
+        overwrite: bool = False,
     ) -> Model:
         """Run the chains to the end of the plan, and describe what they found."""
         corpus, keep = run.awake(), None
+        before, run.plan = run.plan, plan
         if checkpoint is not None:
-            if not (isinstance(every, Integral) and every >= 1):
-                raise ValueError(f"checkpoint_every is {every!r}; it must be a whole number from 1 on.")
-            keep = Keeper(checkpoint, type(self).__name__, self.get_params(deep=False), run, overwrite=overwrite).keep
+            try:
+                if not (isinstance(every, Integral) and every >= 1):
+                    raise ValueError(f"checkpoint_every is {every!r}; it must be a whole number from 1 on.")
+                keep = self._keeper(checkpoint, run, overwrite).keep
+            except BaseException:
+                run.plan = before
+                raise
         run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every)
         self._describe(run)
         verdict = self._verdict() if len(run.chains) > 1 and self.verbose is not False else None
         if verdict is not None:
             warnings.warn(verdict, MixingWarning, stacklevel=user_stacklevel())
         return self
+
+    def _keeper(self, path: str | os.PathLike[str], run: Run, overwrite: bool) -> Keeper:
+        parameters, framed = self.get_params(deep=False), hasattr(self, "feature_names_in_")
+        return Keeper(path, type(self).__name__, parameters, run, overwrite=overwrite, framed=framed)
 
     def resume(
         self: Model,
@@ -95,14 +110,15 @@ class GoesOn:
         (40, 60)
         """
         run = self._fitted_run()
-        for name, value, least in (("n_iter", n_iter, 0), ("n_samples", n_samples, 1)):
-            if value is not None and (not isinstance(value, Integral) or value < least):
-                raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+        _check_number("n_iter", n_iter, 0)
+        if n_samples is not None:
+            _check_number("n_samples", n_samples, 1)
+        plan = run.plan
         if n_iter:
-            run.plan = run.plan.more_burn_in(int(n_iter), int(n_samples or run.plan.n_samples))
+            plan = plan.more_burn_in(int(n_iter), int(n_samples or plan.n_samples))
         elif n_samples:
-            run.plan = run.plan.more_samples(int(n_samples))
-        return self._carry_out(run, checkpoint, checkpoint_every, overwrite=True)
+            plan = plan.more_samples(int(n_samples))
+        return self._carry_out(run, plan, checkpoint, checkpoint_every, overwrite=True)
 
     def extend(
         self: Model,
@@ -151,21 +167,29 @@ class GoesOn:
             raise DataError(
                 f"network is a {type(network).__name__}; pass a DocumentNetwork, as network.extended gives."
             )
+        _check_number("n_iter", n_iter, 0)
+        before = {name: value for name, value in vars(self).items() if name in ("n_features_in_", "feature_names_in_")}
+        try:
+            network = resolve_network(self, network, None, self.directed)
+        finally:
+            vars(self).update(before)  # until the model knows what it says about the new network
         check_extends(old, network, self.n_topics)
         seed = np.random.SeedSequence([*old.entropy, len(old.entropy)])
-        run = self._prepare(resolve_network(self, network, None, self.directed), seed)
-        run.plan = replace(run.plan, n_iter=n_iter)
-        run.described = self.best_chain_ if self.best_chain_ < self.n_chains else 0
+        run = self._prepare(network, seed)
+        run.plan = replace(run.plan, n_iter=int(n_iter))
+        best = self.best_chain_
+        run.described = best if best < self.n_chains else 0
         chains = [old.chains[number % len(old.chains)] for number in range(self.n_chains)]
-        if run.described != self.best_chain_:
-            chains[0] = old.chains[self.best_chain_]
+        if run.described != best:
+            chains[0] = old.chains[best]
         for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(self.n_chains), strict=True)):
             state = carry_over(old, run.awake(), run.network, chain.state, its_seed)
             if old.plan.learn_alpha is None and not old.plan.learn_beta:
                 state.priors = None  # those of the parameters, which may have changed
             Sampler(run.awake(), run.settings, state).refresh()
             run.chains[number] = Chain.at(number, state)
-        return self._carry_out(run, checkpoint, checkpoint_every)
+        vars(self).pop("feature_names_in_", None)
+        return self._carry_out(run, run.plan, checkpoint, checkpoint_every)
 
     def _fitted_run(self) -> Run:
         if not hasattr(self, "_run"):
@@ -199,7 +223,7 @@ class GoesOn:
         True
         """
         run = self._fitted_run()
-        Keeper(path, type(self).__name__, self.get_params(deep=False), run, overwrite=overwrite)
+        self._keeper(path, run, overwrite)
 
     @classmethod
     def load(
@@ -230,16 +254,22 @@ class GoesOn:
         --------
         See `save`.
         """
-        parameters, run = load_run(path, cls.__name__, vectorizer=vectorizer, functions=functions, verify=verify)
+        parameters, run, framed = load_run(
+            path, cls.__name__, vectorizer=vectorizer, functions=functions, verify=verify
+        )
         if not run.finished and not unfinished:
             done = min(chain.state.iteration for chain in run.chains)
             raise ModelError(
                 f"{path}: the model is not finished (sweep {done:,} of {run.plan.length:,}); go on with it by "
                 "linktopics resume, or RelationalTopicModel.load(path, unfinished=True).resume()."
             )
+        unknown = set(parameters) - set(cls().get_params())
+        if unknown:
+            raise ModelError(f"{path}: the model is damaged (it has the unknown parameter {min(unknown)!r}).")
         model = cls(**parameters)
-        model.n_features_in_ = run.network.n_words
         if run.finished:
+            if framed:
+                model.feature_names_in_ = np.asarray(run.network.vocabulary)
             model._describe(run)
         else:
             model._run = run
@@ -248,6 +278,8 @@ class GoesOn:
     def _describe(self, run: Run) -> None:
         """Set the fitted attributes."""
         self._run = run
+        n_topics = run.settings.n_topics
+        self.n_features_in_ = run.network.n_words
         self.network_ = run.network
         self.network_report_ = run.network.report
         self.n_pairs_ = run.n_pairs
@@ -265,7 +297,7 @@ class GoesOn:
         priors = run.chains[self.best_chain_].state.priors
         assert priors is not None
         self.beta_ = priors.beta
-        self.topic_word_ = _mean(s.word_topic[:, : self.n_topics] for s in best).T.copy()
+        self.topic_word_ = _mean(s.word_topic[:, :n_topics] for s in best).T.copy()
         self.topic_word_ /= self.topic_word_.sum(1, keepdims=True)
         self.doc_topic_ = self._smooth(_mean(s.doc_topic for s in best), self.network_.lengths)
         weights = np.stack([s.weights for s in best])
@@ -284,3 +316,8 @@ def _mean(arrays: Iterable[NDArray[np.floating]]) -> NDArray[np.float64]:
         total = total + array
         n += 1
     return total / n
+
+
+def _check_number(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")

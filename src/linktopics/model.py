@@ -341,7 +341,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         network = resolve_network(self, X, links, self.directed)
         seed = seed_sequence(self.random_state)
         run = self._prepare(network, seed)
-        return self._carry_out(run, checkpoint, checkpoint_every, overwrite)
+        return self._carry_out(run, run.plan, checkpoint, checkpoint_every, overwrite)
 
     def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
         """Return a run that has all it needs and has not begun."""

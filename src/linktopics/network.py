@@ -388,6 +388,7 @@ class DocumentNetwork(ReadsSources):
         from linktopics.readers.texts import split_texts
 
         listed, names = split_texts(texts, ids)
+        named = names is not None
         if names is None:
             if self._has_names:
                 raise DataError("the network has ids, and the new documents have none; pass ids=, or a dict of texts.")
@@ -401,7 +402,7 @@ class DocumentNetwork(ReadsSources):
             name: join_columns(self.columns.get(name), given.get(name), *sizes) for name in [*self.columns, *given]
         }
         old_links = [(self.ids[i], self.ids[j]) for i, j in self.links.tolist()]
-        return DocumentNetwork(
+        network = DocumentNetwork(
             counts,
             [*old_links, *([] if links is None else links)],
             directed=self.directed,
@@ -414,6 +415,8 @@ class DocumentNetwork(ReadsSources):
             vectorizer=vectorizer,
             strict=strict,
         )
+        network._has_names = named
+        return network
 
     def fingerprint(self) -> str:
         """Give a SHA-256 of counts, links and directedness: equal for equal networks, on every machine.

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from linktopics.errors import DataError
 from linktopics.features import FeatureSet
+from linktopics.kernels.sweep import rng_streams
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, Plan
-from linktopics.sampler import Corpus, Settings, State, count_topics
+from linktopics.sampler import Corpus, Priors, Settings, State, count_topics
 
 __all__ = ["Run", "carry_over", "check_extends"]
 
@@ -115,10 +116,10 @@ def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State,
     seed : numpy.random.SeedSequence
         Source of randomness.
     """
-    for_topics, for_rng = seed.spawn(2)
+    for_topics, for_rng, for_stream = seed.spawn(3)
     rng = np.random.default_rng(for_topics)
-    assert state.priors is not None
     K = old.settings.n_topics
+    priors = state.priors or Priors.even(K, old.settings.alpha, old.settings.beta)
     assignments = _matched(old, corpus, network, state)
     new = np.flatnonzero(assignments < 0)
     assignments[new] = 0
@@ -129,28 +130,28 @@ def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State,
     word_topic[:, 0] -= np.bincount(corpus.words[new], minlength=len(word_topic))
     topic_total[0] -= len(new)
     word_topic[corpus.seeds.word, corpus.seeds.topic] += corpus.seeds.amount.astype(np.float32)
-    mass = topic_total[:K] + state.priors.topic_mass(corpus)
+    mass = topic_total[:K] + priors.topic_mass(corpus)
     for first in range(0, len(new), CHUNK):
         part = new[first : first + CHUNK]
-        p = (word_topic[corpus.words[part], :K] + state.priors.beta) / mass
-        p *= doc_topic[document[part], :K] + state.priors.alpha
+        p = (word_topic[corpus.words[part], :K] + priors.beta) / mass
+        p *= doc_topic[document[part], :K] + priors.alpha
         sums = np.cumsum(p, axis=1)
         drawn = (sums < rng.random(len(part))[:, None] * sums[:, -1:]).sum(axis=1)
         assignments[part] = np.minimum(drawn, K - 1)
     doc_topic, word_topic, topic_total = count_topics(corpus, assignments, K)
-    same_features = corpus.n_features == len(state.feature_weights)
+    same_features = corpus.n_pairs > 0 and corpus.n_features == len(state.feature_weights)
     return State(
         iteration=0,
         assignments=assignments,
         doc_topic=doc_topic,
         word_topic=word_topic,
         topic_total=topic_total,
-        weights=state.weights.copy(),
+        weights=state.weights.copy() if corpus.n_pairs else np.zeros((K, K)),
         feature_weights=state.feature_weights.copy() if same_features else np.zeros(corpus.n_features),
         augmented=np.ones(corpus.n_pairs),
         rng=np.random.default_rng(for_rng),
-        stream=state.stream.copy(),
-        priors=state.priors,
+        stream=rng_streams([for_stream])[0],
+        priors=priors,
     )
 
 

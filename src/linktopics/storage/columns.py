@@ -19,7 +19,7 @@ __all__ = ["network_arrays", "pack", "restore_network", "unpack"]
 COLUMNS = ("ids", "vocabulary", "titles", "labels", "texts")
 
 
-def pack(values: NDArray, name: str) -> dict[str, NDArray]:
+def pack(values: NDArray, name: str, called: str | None = None) -> dict[str, NDArray]:
     """Return a column as arrays: numbers as they are, strings end to end, other values as JSON.
 
     Raises
@@ -29,7 +29,7 @@ def pack(values: NDArray, name: str) -> dict[str, NDArray]:
     """
     if values.dtype != object:
         return {name: values}
-    listed = values.tolist()
+    listed = [_python(value) for value in values.tolist()]
     if all(type(value) is str for value in listed):
         encoded = [value.encode("utf-8", "surrogatepass") for value in listed]
         ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
@@ -37,8 +37,8 @@ def pack(values: NDArray, name: str) -> dict[str, NDArray]:
     for value in listed:
         if not _plain(value):
             raise DataError(
-                f"{name} holds {value!r}, a {type(value).__name__}; a model on disk can hold strings, numbers, "
-                "booleans, None and lists of these. Make the network with such values."
+                f"{called or name} holds {value!r}, a {type(value).__name__}; a model on disk can hold strings, "
+                "numbers, booleans, None and lists of these. Make the network with such values."
             )
     return {f"{name}/json": _bytes(json.dumps(listed).encode("ascii"))}
 
@@ -74,8 +74,8 @@ def network_arrays(network: DocumentNetwork) -> dict[str, NDArray]:
         values = getattr(network, name)
         if values is not None:
             arrays.update(pack(values, name))
-    for name, values in network.columns.items():
-        arrays.update(pack(values, f"columns/{name}"))
+    for number, (name, values) in enumerate(network.columns.items()):
+        arrays.update(pack(values, f"columns/{number}", f"the column {name!r}"))  # any string may be its name
     return arrays
 
 
@@ -90,7 +90,10 @@ def restore_network(arrays: dict[str, NDArray], described: dict[str, Any], vecto
         and int(starts[-1]) == len(words)
         and bool((np.diff(starts) >= 0).all())
         and (not len(words) or (int(words.min()) >= 0 and int(words.max()) < V))
+        and int(starts[0]) == 0
+        and (not len(values) or (values.dtype == np.int32 and int(values.min()) > 0))
         and links.ndim == 2
+        and links.shape[1] == 2
         and (not len(links) or (int(links.min()) >= 0 and int(links.max()) < n))
     )
     if not sound:
@@ -103,11 +106,14 @@ def restore_network(arrays: dict[str, NDArray], described: dict[str, Any], vecto
     network._has_names = described["has_names"]
     for name in COLUMNS:
         setattr(network, name, unpack(arrays, name))
-    network.columns = {}
-    for name in described["columns"]:
-        column = unpack(arrays, f"columns/{name}")
-        assert column is not None
-        network.columns[name] = column
+    columns = {name: unpack(arrays, f"columns/{number}") for number, name in enumerate(described["columns"])}
+    needed = [network.ids, *columns.values()]
+    optional = [column for column in (network.titles, network.labels, network.texts) if column is not None]
+    if any(column is None or len(column) != n for column in (*needed, *optional)) or (
+        network.vocabulary is not None and len(network.vocabulary) != V
+    ):
+        raise ModelError("the model is damaged (ids, words or columns are missing); take it from a copy.")
+    network.columns = {name: column for name, column in columns.items() if column is not None}
     network.vectorizer = vectorizer
     network.report = _restore_report(described["report"])
     network._positions = None
@@ -135,6 +141,13 @@ def _restore_report(values: dict[str, Any]) -> NetworkReport:
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+
+
+def _python(value: Any) -> Any:
+    """Turn NumPy's numbers and strings into Python's."""
+    if isinstance(value, list):
+        return [_python(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _plain(value: Any) -> bool:

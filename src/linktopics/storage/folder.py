@@ -61,24 +61,30 @@ class ModelFolder:
         self.refuse_taken(overwrite=overwrite)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{self.path}: the folder cannot be made ({error.strerror}).") from None
+        except (OSError, ValueError) as error:  # a path that holds a zero
+            why = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{self.path}: the folder cannot be made ({why}).") from None
 
     def refuse_taken(self, *, overwrite: bool) -> None:
         """Do what `claim` does, but make no folder."""
-        if self.path.exists() and not self.path.is_dir():
-            raise DataError(f"{self.path}: there is a file of this name; choose another for the model's folder.")
-        if self.path.is_dir():
-            others = [name for name in sorted(os.listdir(self.path)) if not self._is_ours(name)]
-            if others:
-                raise DataError(
-                    f"{self.path}: the folder holds other things ({others[0]}); choose an empty or a new folder."
-                )
-            if (self.path / MANIFEST).exists() and not overwrite:
-                raise DataError(
-                    f"{self.path}: there is a model already; choose another folder, or pass overwrite=True "
-                    "(--overwrite) to replace it."
-                )
+        try:
+            if self.path.exists() and not self.path.is_dir():
+                raise DataError(f"{self.path}: there is a file of this name; choose another for the model's folder.")
+            names = sorted(os.listdir(self.path)) if self.path.is_dir() else []
+        except OSError as error:
+            raise DataError(f"{self.path}: the folder cannot be read ({error.strerror}).") from None
+        others = [name for name in names if not self._is_ours(name)]
+        if names == [MANIFEST]:
+            others = names  # of somebody else: ours names files that are there
+        if others:
+            raise DataError(
+                f"{self.path}: the folder holds other things ({others[0]}); choose an empty or a new folder."
+            )
+        if MANIFEST in names and not overwrite:
+            raise DataError(
+                f"{self.path}: there is a model already; choose another folder, or pass overwrite=True "
+                "(--overwrite) to replace it."
+            )
 
     def write(self, name: str, arrays: Arrays) -> dict[str, Any]:
         """Write arrays to a new file and return its entry for the manifest: name, size and checksum."""
@@ -117,6 +123,7 @@ class ModelFolder:
                 stream.flush()
                 os.fsync(stream.fileno())
             os.replace(new, self.path / name)
+            _settle(self.path)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(new)
@@ -132,9 +139,9 @@ class ModelFolder:
     def manifest(self) -> dict[str, Any]:
         """Read the manifest; refuse one that is damaged or of a newer format."""
         path = self.path / MANIFEST
-        if not self.path.is_dir():
-            raise ModelError(f"{self.path}: there is no such folder; check the path of the model.")
         try:
+            if not self.path.is_dir():
+                raise ModelError(f"{self.path}: there is no such folder; check the path of the model.")
             found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
         except FileNotFoundError:
             raise ModelError(f"{self.path}: the folder holds no {MANIFEST}, so it is not a model.") from None
@@ -156,21 +163,32 @@ class ModelFolder:
 
     def check(self, manifest: dict[str, Any], *, everything: bool) -> None:
         """Compare the files with the manifest: all by their size, small ones (or `everything`) by their checksum."""
-        for entry in manifest["files"]:
+        files = manifest.get("files")
+        if not isinstance(files, list) or not all(
+            isinstance(entry, dict) and isinstance(entry.get("file"), str) for entry in files
+        ):
+            raise self._damaged(MANIFEST, "it does not name its files")
+        for entry in files:
             name = entry["file"]
             if os.path.basename(name) != name or not name.endswith(SUFFIX):
                 raise self._damaged(MANIFEST, f"it names the file {name!r}")
             path = self.path / name
             if not path.is_file():
                 raise self._damaged(name, "it is missing")
-            size = path.stat().st_size
-            if size != entry["bytes"]:
-                raise self._damaged(name, f"it has {size:,} bytes where {entry['bytes']:,} were written")
-            if (everything or size <= CHECKED_BYTES) and _file_checksum(path) != entry["sha256"]:
-                raise self._damaged(name, "its checksum does not fit its content")
+            try:
+                size = path.stat().st_size
+                if size != entry["bytes"]:
+                    raise self._damaged(name, f"it has {size:,} bytes where {entry['bytes']:,} were written")
+                if (everything or size <= CHECKED_BYTES) and _file_checksum(path) != entry["sha256"]:
+                    raise self._damaged(name, "its checksum does not fit its content")
+            except OSError as error:
+                raise ModelError(f"{path}: cannot be read ({error.strerror}).") from None
 
     def read(self, entry: dict[str, Any]) -> dict[str, NDArray]:
-        """Map the arrays of a file into memory, read-only."""
+        """Map the arrays of a file into memory; what is written to them stays in memory.
+
+        Arrays that cannot be written to would be another type to Numba, which compiles its kernels again for them.
+        """
         from safetensors import SafetensorError, safe_open
 
         path = self.path / entry["file"]
@@ -179,7 +197,7 @@ class ModelFolder:
                 names = list(opened.keys())
         except (SafetensorError, OSError) as error:
             raise self._damaged(entry["file"], str(error)) from None
-        whole = np.memmap(path, dtype=np.uint8, mode="r")
+        whole = np.memmap(path, dtype=np.uint8, mode="c")
         header_size = int(whole[:8].view("<u8")[0])
         header = json.loads(whole[8 : 8 + header_size].tobytes())  # which `safe_open` has checked
         return {name: _array(whole[8 + header_size :], header[name]) for name in names}
@@ -200,6 +218,16 @@ def _array(data: NDArray[np.uint8], header: dict[str, Any]) -> NDArray:
     start, end = header["data_offsets"]
     part: NDArray = np.asarray(data[start:end]).view(_TYPES[header["dtype"]])
     return part.reshape(header["shape"])
+
+
+def _settle(folder: Path) -> None:
+    """Make sure that a renamed file is under its new name even if the power fails; not every system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _checksum(body: dict[str, Any]) -> str:

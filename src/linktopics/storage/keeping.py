@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics import __version__
-from linktopics.errors import ModelError
+from linktopics.errors import LinktopicsError, ModelError
 from linktopics.features import FeatureSet, FittedFeature, resolve_features
+from linktopics.kernels.lanes import padded
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import Chain, Plan, PosteriorSample
@@ -57,7 +58,14 @@ class Keeper:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], kind: str, parameters: dict[str, Any], run: Run, *, overwrite: bool
+        self,
+        path: str | os.PathLike[str],
+        kind: str,
+        parameters: dict[str, Any],
+        run: Run,
+        *,
+        overwrite: bool,
+        framed: bool = False,
     ) -> None:
         self.folder = ModelFolder(path)
         self.run = run
@@ -72,6 +80,7 @@ class Keeper:
         self._fixed["training"] = self.folder.write("training", {**_training_arrays(run), **arrays})
         self._manifest = {
             "kind": kind,
+            "framed": framed,
             "parameters": written,
             "settings": dataclasses.asdict(run.settings),
             "plan": dataclasses.asdict(run.plan),
@@ -97,26 +106,26 @@ class Keeper:
 
     def _write(self, chain: Chain) -> None:
         number, state = chain.number, chain.state
-        kept = self._kept[number]
+        kept, files = self._kept[number], self._samples[number]
         if [*map(id, kept)] != [*map(id, chain.samples[: len(kept)])]:  # they were dropped for more burn-in
-            kept.clear()
-            self._samples[number] = []
+            kept, files = [], []
         new = chain.samples[len(kept) :]
         if new:
             arrays = {f"{i}/{name}": getattr(sample, name) for i, sample in enumerate(new) for name in SAMPLE_ARRAYS}
             arrays["log_joint"] = np.array([sample.log_joint for sample in new])
-            self._samples[number].append(self.folder.write(f"samples-{number}", arrays))
-            kept += new
-        self._chains[number] = {
+            files = [*files, self.folder.write(f"samples-{number}", arrays)]
+        entry = {
             "number": number,
             "iteration": state.iteration,
-            "log_joint": state.log_joint,
+            "log_joint": state.log_joint if np.isfinite(state.log_joint) else None,
             "log_links": state.log_links,
             "beta": None if state.priors is None else state.priors.beta,
             "rng": state.rng.bit_generator.state,
             "seconds": dict(chain.seconds),
             "state": self.folder.write(f"chain-{number}", _state_arrays(chain)),
         }
+        # Only now: a state and its samples change together, or not at all if the disk is full.
+        self._chains[number], self._samples[number], self._kept[number] = entry, files, [*kept, *new]
 
     def _commit(self) -> None:
         chains = [{**entry, "samples": self._samples[number]} for number, entry in sorted(self._chains.items())]
@@ -171,7 +180,7 @@ def _versions() -> dict[str, str]:
 
 def load_run(
     path: str | os.PathLike[str], kind: str, *, vectorizer: Any, functions: Functions | None, verify: bool
-) -> tuple[dict[str, Any], Run]:
+) -> tuple[dict[str, Any], Run, bool]:
     """Return the parameters of a model and its run; what only going on needs stays on disk until then."""
     folder = ModelFolder(path)
     manifest = folder.manifest()
@@ -184,7 +193,7 @@ def load_run(
         arrays = folder.read(entries[manifest["network_file"]])
         network = _network(arrays, manifest, vectorizer)
         parameters = restore_parameters(manifest["parameters"], training, functions)
-        chains = [_chain(folder, entry) for entry in manifest["chains"]]
+        chains = [_chain(folder, entry, entries) for entry in manifest["chains"]]
         settings = Settings(**manifest["settings"])
         restore = _Restore(parameters, settings, network, training)
         run = Run(
@@ -198,14 +207,17 @@ def load_run(
             n_pairs=manifest["n_pairs"],
             quantities=manifest["quantities"],
             described=manifest["described"],
-            waken=_Waken(training),
+            waken=_Waken(training, folder),
         )
-    except (KeyError, TypeError, IndexError) as error:
+        _check_sizes(run, training)
+    except LinktopicsError:
+        raise
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise ModelError(
             f"{folder.path}: the model is damaged (model.json and the arrays do not fit each other: {error!r}); take "
             "it from a copy, or fit and save it again."
         ) from None
-    return parameters, run
+    return parameters, run, bool(manifest.get("framed"))
 
 
 def _network(arrays: dict[str, NDArray], manifest: dict[str, Any], vectorizer: Any) -> DocumentNetwork:
@@ -232,8 +244,47 @@ class _Restore:
         return fitted
 
 
-def _chain(folder: ModelFolder, entry: dict[str, Any]) -> Chain:
-    arrays = folder.read(entry["state"])
+def _check_sizes(run: Run, training: dict[str, NDArray]) -> None:
+    """Raise ValueError if arrays are not of the sizes that the sampler and predictions take for granted."""
+    K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
+    F, P = len(run.features.columns), run.n_pairs
+    named = {"features": training["features"]}
+    sizes: dict[str, tuple[int, ...]] = {"features": (F, P)}
+    for name, array in training.items():
+        if name.startswith("fitted ") and name.endswith("/word_topic"):
+            named[name], sizes[name] = array, (V, padded(K))
+    for name in ("source", "target", "label"):
+        named[name], sizes[name] = training[name], (P,)
+    if not run.chains or "log joint" not in run.quantities:
+        raise ValueError("there are no chains or no trace")
+    for chain in run.chains:
+        state = chain.state
+        start = f"chain {chain.number}, "
+        if state.priors is None and state.iteration:
+            raise ValueError(f"{start}alpha is missing")
+        alpha = np.empty(K) if state.priors is None else state.priors.alpha
+        sampled = {"weights": (K, K), "feature_weights": (F,)}
+        for name, size in {
+            **sampled,
+            "assignments": (run.network.n_tokens,),
+            "augmented": (P,),
+            "stream": (4,),
+        }.items():
+            named[start + name], sizes[start + name] = getattr(state, name), size
+        named[start + "alpha"], sizes[start + "alpha"] = alpha, (K,)
+        named[start + "trace"], sizes[start + "trace"] = chain.trace, (len(chain.trace), len(run.quantities))
+        for number, sample in enumerate(chain.samples):
+            shapes = {**sampled, "word_topic": (V, padded(K)), "doc_topic": (n, K), "alpha": (K,)}
+            for name, size in shapes.items():
+                key = f"{start}sample {number}, {name}"
+                named[key], sizes[key] = getattr(sample, name), size
+    for name, array in named.items():
+        if array.shape != sizes[name]:
+            raise ValueError(f"{name} is an array of {array.shape} in place of {sizes[name]}")
+
+
+def _chain(folder: ModelFolder, entry: dict[str, Any], entries: dict[str, dict[str, Any]]) -> Chain:
+    arrays = folder.read(entries[entry["state"]["file"]])
     nothing = np.empty((0, 0), np.float32)
     generator = np.random.default_rng(0)
     generator.bit_generator.state = entry["rng"]
@@ -248,11 +299,12 @@ def _chain(folder: ModelFolder, entry: dict[str, Any]) -> Chain:
         augmented=arrays["augmented"],
         rng=generator,
         stream=arrays["stream"],
-        log_joint=entry["log_joint"],
+        log_joint=np.nan if entry["log_joint"] is None else entry["log_joint"],
         log_links=entry["log_links"],
         priors=Priors(arrays["alpha"], entry["beta"]) if "alpha" in arrays else None,
     )
-    samples = [sample for file in entry["samples"] for sample in _samples(folder, entry["number"], file)]
+    files = [entries[one["file"]] for one in entry["samples"]]
+    samples = [sample for file in files for sample in _samples(folder, entry["number"], file)]
     return Chain(entry["number"], state, arrays["trace"], samples, entry["seconds"])
 
 
@@ -269,9 +321,20 @@ class _Waken:
     """Completes a run that was read from disk, so that it can go on."""
 
     training: dict[str, NDArray]
+    folder: ModelFolder
 
     def __call__(self, run: Run) -> None:
         arrays = self.training
+        for array, end in (
+            (arrays["source"], run.network.n_documents),
+            (arrays["target"], run.network.n_documents),
+            *((chain.state.assignments, run.settings.n_topics) for chain in run.chains),
+        ):
+            if len(array) and not 0 <= int(array.min()) <= int(array.max()) < end:
+                raise ModelError(
+                    f"{self.folder.path}: the model is damaged (a topic or a document is out of range); take it from a "
+                    "copy, or fit and save it again."
+                )
         pairs = TrainingPairs(arrays["source"], arrays["target"], arrays["label"], run.network.n_documents)
         seeds = Seeds(arrays["seeds/word"], arrays["seeds/topic"], arrays["seeds/amount"])
         features = arrays["features"].T

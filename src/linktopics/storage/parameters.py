@@ -74,7 +74,7 @@ def _feature_to_json(feature: Any, name: str) -> tuple[Any, dict[str, NDArray]]:
     if isinstance(feature, PairFunction):
         return {"kind": "PairFunction", "name": feature.name}, {}
     if isinstance(feature, PairMatrix):
-        matrix = csr_array(feature.matrix)
+        matrix = csr_array(feature.matrix, dtype=np.float64)
         arrays = {f"{name}/values": matrix.data, f"{name}/columns": matrix.indices, f"{name}/starts": matrix.indptr}
         arrays.update(pack(np.fromiter(as_list(feature.ids), dtype=object), f"{name}/ids"))
         return {"kind": "PairMatrix", "name": feature.name, "arrays": name}, arrays
@@ -96,9 +96,12 @@ def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Func
         return PairFunction(functions.get(name, _Missing(name)), name)
     at = described["arrays"]
     ids = unpack(arrays, f"{at}/ids")
-    assert ids is not None
+    if ids is None:
+        raise KeyError(f"{at}/ids")
     parts = (arrays[f"{at}/values"], arrays[f"{at}/columns"], arrays[f"{at}/starts"])
-    return PairMatrix(csr_array(parts, shape=(len(ids), len(ids))), ids.tolist(), name)
+    matrix = csr_array(parts, shape=(len(ids), len(ids)))
+    matrix.check_format(full_check=True)
+    return PairMatrix(matrix, ids.tolist(), name)
 
 
 def _similarity(name: str) -> str | PairFeature:
