@@ -505,8 +505,10 @@ def test_a_crash_leaves_the_old_model_or_the_new_one(place, error, after, fitted
             assert fingerprint(path) == old
         if not met:
             break
-    late = (True, True) if place == "replace" and after else (False, False)
-    assert seen == [*[(False, False)] * 6, late, (True, True)], "seven files, the manifest last, and then no crash"
+    # Seven files, the manifest last, and then no crash; fsync is called for each file and for the folder after it.
+    n_calls = 14 if place == "fsync" else 7
+    late = (True, True) if place == "fsync" or (place == "replace" and after) else (False, False)
+    assert seen == [*[(False, False)] * (n_calls - 1), late, (True, True)]
 
 
 def test_old_files_go_last(other, saved, monkeypatch):
