@@ -26,6 +26,9 @@ __all__ = ["DescribesTopics"]
 WIDTH = 100
 """Columns that a summary fits in."""
 
+LITTLE_DIVERSITY = 0.4
+"""Topic diversity below which topics repeat one another."""
+
 
 class DescribesTopics:
     """What a fitted `RelationalTopicModel` tells of its topics and of how well it was sampled."""
@@ -214,8 +217,11 @@ class DescribesTopics:
         """
         print(self.summary_text(), file=file or sys.stdout)
 
-    def summary_text(self, n_topics: int | None = None, width: int = WIDTH) -> str:
-        """Return what `summary` prints, in so many columns, with the first topics only if `n_topics` is given."""
+    def summary_text(self, n_topics: int | None = None, width: int = WIDTH, folder: str = "MODEL") -> str:
+        """Return what `summary` prints, in so many columns, with the first topics only if `n_topics` is given.
+
+        Advice names the model's `folder`.
+        """
         check_is_fitted(self)
         table = self.diagnostics()
         n_chains, n_sweeps = self.trace_["log joint"].shape
@@ -242,8 +248,20 @@ class DescribesTopics:
             lines.append(f"  {topic:>4} {row['share']:>6.1%}  {row['words']}"[:width])
         if n_topics and n_topics < len(topics):
             lines.append(f"  ... and {len(topics) - n_topics} more")
-        verdict = self._verdict() if n_chains > 1 else None
-        return "\n".join([*lines, *(textwrap.wrap(verdict, width, break_on_hyphens=False) if verdict else [])])
+        advice = [self._verdict() if n_chains > 1 else None, self._too_many_topics()]
+        for text in filter(None, advice):
+            lines += textwrap.wrap(text.replace("MODEL", folder), width, break_on_hyphens=False)
+        return "\n".join(lines)
+
+    def _too_many_topics(self) -> str | None:
+        """Say so if topics repeat one another and their words do not go together: there is too little to learn from."""
+        n_topics = len(self.topic_word_)
+        if n_topics == 1 or self.topic_diversity() > LITTLE_DIVERSITY or np.nanmean(self.coherence()) > 0:
+            return None
+        return (
+            f"The {n_topics} topics are hardly told apart: the {self.network_.n_tokens:,} words of "
+            f"{len(self.network_):,} documents are too few for so many. Take fewer topics, or more text."
+        )
 
 
 def _mixing(table: pd.DataFrame) -> str:

@@ -258,9 +258,9 @@ class GoesOn:
             path, cls.__name__, vectorizer=vectorizer, functions=functions, verify=verify
         )
         if not run.finished and not unfinished:
-            done = min(chain.state.iteration for chain in run.chains)
+            done = ", ".join(f"{chain.state.iteration:,}" for chain in run.chains)
             raise ModelError(
-                f"{path}: the model is not finished (sweep {done:,} of {run.plan.length:,}); go on with it by "
+                f"{path}: the model is not finished (its chains did {done} of {run.plan.length:,} sweeps); go on by "
                 "linktopics resume, or RelationalTopicModel.load(path, unfinished=True).resume()."
             )
         unknown = set(parameters) - set(cls().get_params())

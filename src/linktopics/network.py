@@ -148,7 +148,9 @@ class DocumentNetwork(ReadsSources):
                 f"the network has {self.report.faults()}; or pass strict=False to drop such links, keep such documents."
             )
         warnings.warn(
-            f"{self.report.brief()} (see the network's report).", NetworkWarning, stacklevel=user_stacklevel()
+            f"{self.report.brief()} (its report, or linktopics info, has examples).",
+            NetworkWarning,
+            stacklevel=user_stacklevel(),
         )
 
     @property

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -279,6 +280,7 @@ def _spread(run: Callable[[int], None], n_chains: int, n_jobs: int | None, stop:
         for number in range(n_chains):
             run(number)
         return
+    futures: list[Future[None]] = []
     with ThreadPoolExecutor(workers) as pool:
         try:
             pending = futures = [pool.submit(run, number) for number in range(n_chains)]
@@ -287,5 +289,15 @@ def _spread(run: Callable[[int], None], n_chains: int, n_jobs: int | None, stop:
                 pending = list(wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION).not_done)
         finally:
             stop.set()  # by now all chains are done, or one has failed, or the user wants to stop
+            _wait_for(futures)
         for future in futures:
             future.result()
+
+
+def _wait_for(futures: list[Future[None]]) -> None:
+    """Wait for chains that were told to stop, and may be about to save; two further interrupts do not hurry them."""
+    for _ in range(2):
+        with suppress(KeyboardInterrupt):
+            wait(futures)
+            return
+    wait(futures)

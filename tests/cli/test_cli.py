@@ -157,7 +157,7 @@ def test_demo_is_plain_in_a_pipe_and_the_same_twice(tmp_path):
     suggestions = re.findall(
         r"^([\w.]+) +[01]\.\d\d \([01]\.\d\d to [01]\.\d\d\) +[01]\.\d\d \w", first.stdout, re.MULTILINE
     )
-    assert len(suggestions) == linktopics.demo.N_SUGGESTIONS
+    assert len(suggestions) == linktopics.commands.demo.N_SUGGESTIONS
     check_picture(picture)
     again = run(*QUICK)
     assert without_times(again.stdout) == without_times(first.stdout)
@@ -184,7 +184,7 @@ def test_next_steps_run():
         exec("\n".join([*begin, f"result = {suggest}"]), space)
     assert re.search(r"vocabulary lacks\s+them: .*chess", output)
     shown = re.findall(r"^([\w.]+) +[01]\.\d\d \(", output, re.MULTILINE)
-    assert len(shown) == linktopics.demo.N_SUGGESTIONS
+    assert len(shown) == linktopics.commands.demo.N_SUGGESTIONS
     assert space["result"]["id"].tolist()[: len(shown)] == shown
 
 

@@ -42,7 +42,7 @@ MISTAKES = {
     "not a model": (["topics", "DATA"], "the folder holds no model.json, so it is not a model"),
     "a damaged model": (["topics", "DAMAGED"], "the model is damaged (its checksum does not fit its content)"),
     "a damaged manifest": (["info", "TORN"], "the model is damaged (it is not JSON)"),
-    "an unfinished model": (["topics", "UNFINISHED"], "the model is not finished (sweep 0 of 7)"),
+    "an unfinished model": (["topics", "UNFINISHED"], "the model is not finished (its chains did 0"),
     "a finished model": (["resume", "MODEL"], "the run is finished; add burn-in with --iterations N, or samples"),
     "no text": (["suggest", "MODEL"], "one of --text, --file and --id"),
     "text and id": (["suggest", "MODEL", "--text=cats", "--id=cat"], "one of --text, --file and --id"),

@@ -264,7 +264,7 @@ def test_defects_are_dropped_counted_and_told():
     assert not network.report.clean
     assert [str(warning.message) for warning in caught] == [
         "dropped 2 links with an unknown end; dropped 2 self links; dropped 1 duplicate link; "
-        "kept 1 document without words (see the network's report)."
+        "kept 1 document without words (its report, or linktopics info, has examples)."
     ]
     assert "dropped 2 links with an unknown end: ('a', 'z'), ('y', 'z')." in str(network.report)
 

@@ -279,7 +279,7 @@ def _show(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
     """Print what was found, how well it was sampled, and what to do next."""
     console = make_console()
     path, example = shlex.quote(str(folder)), shlex.quote(str(_linked_document(model.network_)))
-    console.print(Text(printable(model.summary_text(N_TOPICS_SHOWN, console.width).replace("MODEL", path))))
+    console.print(Text(printable(model.summary_text(N_TOPICS_SHOWN, console.width, path))))
     console.print(f"{seconds:.1f} s; saved in {folder}. Next:", markup=False, soft_wrap=True)
     for line in (
         f"topics {path} --documents 3",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,11 @@ def _show_network(data: str, network: DocumentNetwork, format: str) -> None:
     degrees = np.bincount(network.links.reshape(-1), minlength=network.n_documents)
     bins = {"tokens per document": distribution(network.lengths), "links per document": distribution(degrees)}
     rows = [{"of": of, "from": a, "to": b, "documents": n} for of, found in bins.items() for a, b, n in found]
+    if format == "plain" or (format == "auto" and not sys.stdout.isatty()):
+        for line in [*summary_lines(network)[1:], *_dropped(network)]:
+            name, _, value = line.strip().partition("  ")
+            print(f"{one_line(name)}\t{one_line(value.strip())}" if value else one_line(name))
+        print()
     facts = {
         **_facts(network),
         **_spread("tokens_per_document", network.lengths),
@@ -55,9 +61,14 @@ def _show_network(data: str, network: DocumentNetwork, format: str) -> None:
         Column("documents", "{:,}".format, right=True),
         Column("", only="table", cell=lambda row: _bar(row["documents"] / most[row["of"]])),
     ]
-    notes = [str(network.report)] if not network.report.clean else ["Nothing was dropped."]
+    notes = _dropped(network)
     heading = "\n".join([one_line(data), *summary_lines(network)[1:]])
     emit(Result("info", columns, rows, "distributions", facts, heading, notes), format)
+
+
+def _dropped(network: DocumentNetwork) -> list[str]:
+    """Say what was dropped."""
+    return ["Nothing was dropped."] if network.report.clean else [str(network.report)]
 
 
 def _bar(share: float) -> str:
