@@ -44,7 +44,6 @@ def resolved(seed_words, network=NAMED, n_topics=3, weight=7):
         ([], []),
         ({1: []}, []),
     ],
-    ids=str,
 )
 def test_words_by_topic(seed_words, expected):
     assert resolved(seed_words) == [(word, topic, 7.0) for word, topic in expected]
