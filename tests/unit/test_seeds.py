@@ -65,12 +65,17 @@ def test_what_is_no_number_of_a_word(word):
         ("kiten", "did you mean 'kitten'"),
         ("Dog", "did you mean 'dog'"),
         ("xyz", "choose words that documents have"),
-        (3, "choose words that documents have"),
-        (None, "choose words that documents have"),
     ],
 )
 def test_an_unknown_word(word, meant):
     with pytest.raises(DataError, match=rf"seed word {word!r} is not in the vocabulary; {meant}"):
+        resolved([["cat"], ["star", word]])
+
+
+@pytest.mark.parametrize("word", [3, None, ["cat"], ["cat", "dog", "kitten", "star", "moon"]], ids=str)
+def test_what_is_no_word(word):
+    """A list of words in place of one must not be compared with the vocabulary element by element."""
+    with pytest.raises(ValueError, match=r"seed_words holds .*, which is no word"):
         resolved([["cat"], ["star", word]])
 
 
