@@ -7,13 +7,10 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import Documents
-from linktopics.features.base import TrainingView
 from linktopics.network import DocumentNetwork
-from linktopics.prediction import Predictor, _blocks, _largest, _New
+from linktopics.prediction import Predictor
 
 if TYPE_CHECKING:
     import networkx
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
     import polars
 
 __all__ = ["pyldavis_input", "to_networkx", "to_polars"]
-
-Array = NDArray[np.float64]
 
 
 def _package(name: str, extra: str) -> Any:
@@ -80,11 +75,11 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     ids = network.ids.tolist()
     graph.add_nodes_from(zip(ids, _attributes(model), strict=True))
     predictor: Predictor = model._predictor
-    probabilities = _pair_probabilities(predictor, network.links).tolist()
+    probabilities = predictor.known(network.links).tolist()
     for (source, target), probability in zip(network.links.tolist(), probabilities, strict=True):
         graph.add_edge(ids[source], ids[target], observed=True, probability=probability)
     if suggested:
-        for source, target, probability in _absent(predictor, int(suggested)):
+        for source, target, probability in predictor.absent(int(suggested)):
             graph.add_edge(ids[source], ids[target], observed=False, probability=probability)
     return graph
 
@@ -103,73 +98,6 @@ def _attributes(model: Any) -> list[dict[str, Any]]:
             if value is not None:  # files of graphs have no word for it
                 row[name] = value
     return rows
-
-
-def _pair_probabilities(predictor: Predictor, pairs: NDArray[np.int64]) -> Array:
-    """Return the probabilities of links between training documents, averaged over samples; see `to_networkx`."""
-    source, target = pairs.T
-    if predictor.network.directed:
-        return _as_new(predictor, source, target)
-    return (_as_new(predictor, source, target) + _as_new(predictor, target, source)) / 2
-
-
-def _as_new(predictor: Predictor, source: NDArray[np.int64], target: NDArray[np.int64]) -> Array:
-    """Return the probabilities of links from sources that are looked at as new, without the links to and from them."""
-    features, samples = predictor.features, predictor.samples
-    view = TrainingView(predictor.network, source, target, np.ones(len(source), dtype=bool))
-    numbers = features.known_pairs(view)
-    result = np.zeros(len(source))
-    for rows in _blocks(len(source), predictor.settings.n_topics):
-        here = {True: numbers[rows, None]}
-        for sample in samples:
-            new, old = sample.doc_topic[source[rows]], sample.doc_topic[target[rows], None]
-            result[rows] += predictor._probabilities(sample, new, old, here)[:, 0]
-    return result / len(samples)
-
-
-def _absent(predictor: Predictor, top: int) -> list[tuple[int, int, float]]:
-    """Return the most probable links of each document that are not there, each once."""
-    predictor._check_links()
-    network = predictor.network
-    n = network.n_documents
-    everything = _New(
-        n, [sample.doc_topic for sample in predictor.samples], predictor.features.prepare(Documents.of(network))
-    )
-    source, target = network.links.T
-    if network.directed:
-        # Between these there is a link the other way, which what features know of the pair must not contain.
-        back = network.links[:, ::-1]
-        back_probability = _as_new(predictor, *back.T)
-    else:
-        source, target = np.concatenate([source, target]), np.concatenate([target, source])
-        back, back_probability = np.empty((0, 2), dtype=np.int64), np.empty(0)
-
-    def run(rows: slice) -> list[tuple[int, int, float]]:
-        probability = _block(predictor, everything, rows)
-        there = (back[:, 0] >= rows.start) & (back[:, 0] < rows.stop)
-        probability[back[there, 0] - rows.start, back[there, 1]] = back_probability[there]
-        there = (source >= rows.start) & (source < rows.stop)
-        probability[source[there] - rows.start, target[there]] = -1.0
-        probability[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = -1.0
-        picked = _largest(probability, top)
-        best = np.take_along_axis(probability, picked, axis=1)
-        where, place = np.nonzero(best >= 0)
-        return list(
-            zip((where + rows.start).tolist(), picked[where, place].tolist(), best[where, place].tolist(), strict=True)
-        )
-
-    return [edge for edges in predictor._spread(run, predictor._blocks(everything, n)) for edge in edges]
-
-
-def _block(predictor: Predictor, everything: _New, rows: slice) -> Array:
-    """Return the probabilities of links of some documents with all, as if no links were between them."""
-    everyone = np.arange(everything.n_documents)
-    out = predictor._mean(everything, rows, everyone, predictor._numbers(everything, rows, everyone, "out"))
-    if predictor.network.directed:
-        return out
-    some, whole = everyone[rows], slice(0, everything.n_documents)
-    back = predictor._mean(everything, whole, some, predictor._numbers(everything, whole, some, "out"))
-    return (out + back.T) / 2
 
 
 def pyldavis_input(model: Any) -> dict[str, Any]:

@@ -60,8 +60,7 @@ def take_sample(chain: int, corpus: Corpus, state: State) -> PosteriorSample:
     word_topic = np.zeros_like(state.word_topic)
     word_topic[:, :K] = state.word_topic[:, :K] + priors.beta
     np.add.at(word_topic, (seeds.word, seeds.topic), seeds.amount)
-    extra = np.bincount(seeds.topic, weights=seeds.amount, minlength=K)
-    word_topic[:, :K] /= state.topic_total[:K] + priors.beta * corpus.n_words + extra
+    word_topic[:, :K] /= state.topic_total[:K] + priors.beta * corpus.n_words + seeds.mass(K)
     lengths = np.diff(corpus.start)
     doc_topic = (state.doc_topic[:, :K] / np.maximum(lengths, 1)[:, None]).astype(np.float32)
     doc_topic[lengths == 0] = priors.alpha / priors.alpha_total

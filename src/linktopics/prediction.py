@@ -1,4 +1,4 @@
-"""Topics, links, words and reasons for new documents, from posterior samples."""
+"""Topics, links, words and reasons for new documents, and links among known ones, from posterior samples."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from linktopics._inputs import Documents, check_direction, check_top, resolve_candidates
 from linktopics.errors import DataError
 from linktopics.features import FeatureSet
+from linktopics.features.base import TrainingView
 from linktopics.inference import infer_topics
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
@@ -179,6 +180,69 @@ class Predictor:
             frames.append(table.assign(document=row))
         table = pd.concat(frames, ignore_index=True)
         return table[["document", *table.columns[:-1]]]
+
+    def known(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the probabilities of links between training documents, pairs x 2, averaged over samples.
+
+        The source is looked at as if it was new, and links between the two are left out of the pair's features; where
+        links have no direction each of the two is looked at in this way, and the mean is taken.
+        """
+        source, target = pairs.T
+        if self.network.directed:
+            return self._as_new(source, target)
+        return (self._as_new(source, target) + self._as_new(target, source)) / 2
+
+    def _as_new(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the probabilities of links from sources that are looked at as new."""
+        view = TrainingView(self.network, source, target, np.ones(len(source), dtype=bool))
+        numbers = self.features.known_pairs(view)
+        result = np.zeros(len(source))
+        for rows in _blocks(len(source), self.settings.n_topics):
+            here = {True: numbers[rows, None]}
+            for sample in self.samples:
+                new, old = sample.doc_topic[source[rows]], sample.doc_topic[target[rows], None]
+                result[rows] += self._probabilities(sample, new, old, here)[:, 0]
+        return result / len(self.samples)
+
+    def absent(self, top: int) -> list[tuple[int, int, float]]:
+        """Return the most probable absent links of each training document: (source, target, probability)."""
+        self._check_links()
+        network, n = self.network, self.network.n_documents
+        prepared = self.features.prepare(Documents.of(network))
+        everything = _New(n, [sample.doc_topic for sample in self.samples], prepared)
+        source, target = network.links.T
+        if network.directed:
+            # Between these there is a link the other way, which what features know of the pair must not contain.
+            back = network.links[:, ::-1]
+            back_probability = self._as_new(*back.T)
+        else:
+            source, target = np.concatenate([source, target]), np.concatenate([target, source])
+            back, back_probability = np.empty((0, 2), dtype=np.int64), np.empty(0)
+
+        def run(rows: slice) -> list[tuple[int, int, float]]:
+            probability = self._among_known(everything, rows)
+            there = (back[:, 0] >= rows.start) & (back[:, 0] < rows.stop)
+            probability[back[there, 0] - rows.start, back[there, 1]] = back_probability[there]
+            there = (source >= rows.start) & (source < rows.stop)
+            probability[source[there] - rows.start, target[there]] = -1.0
+            probability[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = -1.0
+            picked = _largest(probability, top)
+            best = np.take_along_axis(probability, picked, axis=1)
+            where, place = np.nonzero(best >= 0)
+            ends = (where + rows.start).tolist(), picked[where, place].tolist()
+            return list(zip(*ends, best[where, place].tolist(), strict=True))
+
+        return [edge for edges in self._spread(run, self._blocks(everything, n)) for edge in edges]
+
+    def _among_known(self, everything: _New, rows: slice) -> NDArray[np.float64]:
+        """Return the probabilities of links of some training documents with all, as if none were between them."""
+        everyone = np.arange(everything.n_documents)
+        out = self._mean(everything, rows, everyone, self._numbers(everything, rows, everyone, "out"))
+        if self.network.directed:
+            return out
+        some, whole = everyone[rows], slice(0, everything.n_documents)
+        back = self._mean(everything, whole, some, self._numbers(everything, whole, some, "out"))
+        return (out + back.T) / 2
 
     def _topics(self, index: int) -> list[NDArray[np.float32]]:
         """Return the topics of a training document in the samples that are shown."""

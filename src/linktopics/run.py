@@ -123,8 +123,7 @@ def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State,
     assignments = _matched(old, corpus, network, state)
     new = np.flatnonzero(assignments < 0)
     assignments[new] = 0
-    kept = assignments.copy()
-    doc_topic, word_topic, topic_total = count_topics(corpus, kept, K)
+    doc_topic, word_topic, topic_total = count_topics(corpus, assignments, K)
     document = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))
     doc_topic[:, 0] -= np.bincount(document[new], minlength=len(doc_topic))  # the tokens that have no topic yet
     word_topic[:, 0] -= np.bincount(corpus.words[new], minlength=len(word_topic))

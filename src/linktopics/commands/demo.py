@@ -136,22 +136,16 @@ def find(model: RelationalTopicModel, text: str) -> Findings:
     network, weights = model.network_, model.link_weights_
     incoming, outgoing = mean_attractions(weights)
     order = np.argsort(outgoing - incoming, kind="stable")
-    topics = model.topics(n_words=10).loc[order]
-    shares = model.doc_topic_[:, order]
+    topics = model.topics(n_words=10, n_documents=8).loc[order]
     return Findings(
         words=[words.split(", ") for words in topics["words"]],
-        modules=[network.ids[_typical(shares[:, k], network.lengths)].tolist() for k in range(len(order))],
+        modules=topics["documents"].tolist(),
         shares=topics["share"].to_numpy(),
         weights=weights[np.ix_(order, order)],
         errors=model.link_weights_std_[np.ix_(order, order)],
-        main_topics=shares.argmax(1),
+        main_topics=model.doc_topic_[:, order].argmax(1),
         suggestions=model.suggest_links(network.vectorize([text]), top=N_SUGGESTIONS, direction="out"),
     )
-
-
-def _typical(shares: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Order documents by their tokens of a topic, those that are mostly about it first."""
-    return np.lexsort((-shares * lengths, shares < 0.5))[:8]
 
 
 def mean_attractions(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -16,9 +16,10 @@ from linktopics._report import numbered
 from linktopics.commands.output import printable
 from linktopics.commands.reading import read_network
 from linktopics.errors import DataError, ModelError, mixing_not_told
-from linktopics.features import BUILT_IN, Column
+from linktopics.features import BUILT_IN, DEFAULT, Column
 from linktopics.model import RelationalTopicModel
 from linktopics.network import DocumentNetwork
+from linktopics.posterior import Plan
 from linktopics.rendering import make_console
 from linktopics.seeds import resolve_seed_words
 from linktopics.storage.folder import MANIFEST, ModelFolder
@@ -144,7 +145,7 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     if "seed_words" in chosen:
         parameters["seed_words"] = _seed_words(chosen["seed_words"])
     if "feature" in chosen or "column" in chosen:
-        names = list(chosen.get("feature", ["tfidf", "tfidf-centroid", "degree"]))
+        names = list(chosen.get("feature", DEFAULT))
         if "none" in names and len(names) > 1:
             raise DataError("the feature none stands alone; leave it out, or the others.")
         names = [name for name in names if name != "none"]
@@ -268,8 +269,7 @@ def _stopped(folder: Path, before: bytes | None = None) -> str:
         manifest = ModelFolder(folder).manifest()
     except ModelError:
         return "interrupted before anything was kept."
-    plan = manifest["plan"]
-    length = plan["n_iter"] + plan["n_samples"] * plan["thin"]
+    length = Plan(**manifest["plan"]).length
     done = ", ".join(f"{chain['iteration']:,}" for chain in manifest["chains"])
     again = f"linktopics resume {shlex.quote(str(folder))}"
     return f"stopped after sweep {done} of {length:,} and saved in {folder}; go on with: {again}"

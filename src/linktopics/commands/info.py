@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from linktopics._report import summary_lines
 from linktopics.commands.output import Column, Result, emit, joined, one_line, resolve_format
 from linktopics.errors import NetworkWarning
 from linktopics.network import DocumentNetwork
+from linktopics.posterior import Plan
 from linktopics.storage.folder import MANIFEST, ModelFolder
 
 __all__ = ["distribution", "run_info"]
@@ -41,7 +41,7 @@ def _show_network(data: str, network: DocumentNetwork, format: str) -> None:
     degrees = np.bincount(network.links.reshape(-1), minlength=network.n_documents)
     bins = {"tokens per document": distribution(network.lengths), "links per document": distribution(degrees)}
     rows = [{"of": of, "from": a, "to": b, "documents": n} for of, found in bins.items() for a, b, n in found]
-    if format == "plain" or (format == "auto" and not sys.stdout.isatty()):
+    if resolve_format(format) == "plain":
         for line in [*summary_lines(network)[1:], *_dropped(network)]:
             name, _, value = line.strip().partition("  ")
             print(f"{one_line(name)}\t{one_line(value.strip())}" if value else one_line(name))
@@ -116,8 +116,7 @@ def distribution(values: NDArray[np.integer]) -> list[tuple[int, int, int]]:
 
 def _show_model(path: Path, format: str) -> None:
     manifest = ModelFolder(path).manifest()
-    network, plan = manifest["network"], manifest["plan"]
-    length = plan["n_iter"] + plan["n_samples"] * plan["thin"]
+    network, length = manifest["network"], Plan(**manifest["plan"]).length
     done = [chain["iteration"] for chain in manifest["chains"]]
     facts = {
         "about": "model",

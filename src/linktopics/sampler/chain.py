@@ -113,7 +113,7 @@ class Sampler:
             self._charge("topics", clock)
         state.iteration += 1
         state.log_links = self.loss.log_likelihood(scores) if self.corpus.n_pairs else 0.0
-        state.log_joint = self.log_joint() + state.log_links
+        state.log_joint = self.log_joint()
         if not np.isfinite(state.log_joint):
             raise SamplingError(
                 f"the log joint is {state.log_joint} after iteration {state.iteration}: scores or weights left the "
@@ -203,7 +203,7 @@ class Sampler:
         return np.asarray(self.corpus.features @ self.state.feature_weights)
 
     def log_joint(self) -> float:
-        """Return log p(words, topics) + log p(weights): the log joint but for the links' pseudo-likelihood."""
+        """Return log p(words, topics) + log p(weights) + the state's log pseudo-likelihood of the links."""
         corpus, state, settings, seeds = self.corpus, self.state, self.settings, self.corpus.seeds
         K, alpha, beta = settings.n_topics, self.priors.alpha, self.priors.beta
         lengths, total = np.diff(corpus.start), self.priors.alpha_total
@@ -219,7 +219,7 @@ class Sampler:
             n = state.word_topic[seeds.word, seeds.topic].astype(float)
             value += float((_log_rising(n, beta + seeds.amount) - _log_rising(n, beta)).sum())
         value -= float((gammaln(lengths + total) - gammaln(total)).sum())
-        mass = beta * corpus.n_words + np.bincount(seeds.topic, weights=seeds.amount, minlength=K)
+        mass = beta * corpus.n_words + seeds.mass(K)
         value -= float(_log_rising(state.topic_total[:K], mass).sum())
         if not corpus.n_pairs:
             return value
@@ -229,7 +229,8 @@ class Sampler:
             free = state.weights[np.triu_indices(K)] if corpus.symmetric else state.weights.reshape(-1)
         free = np.append(free, state.feature_weights)
         variance = settings.weight_variance
-        return value - 0.5 * float(free @ free / variance + len(free) * np.log(2 * np.pi * variance))
+        value -= 0.5 * float(free @ free / variance + len(free) * np.log(2 * np.pi * variance))
+        return value + state.log_links
 
     def _project(self) -> None:
         K = self.settings.n_topics

@@ -35,6 +35,10 @@ class Seeds:
         """Return an empty set of seed words."""
         return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
+    def mass(self, n_topics: int) -> NDArray[np.float64]:
+        """Return the prior tokens of each topic that its seed words have beyond beta."""
+        return np.asarray(np.bincount(self.topic, weights=self.amount, minlength=n_topics), dtype=np.float64)
+
 
 @dataclass(frozen=True)
 class Corpus:

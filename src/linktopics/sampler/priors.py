@@ -49,9 +49,8 @@ class Priors:
 
     def topic_mass(self, corpus: Corpus) -> Array:
         """Return the prior tokens of each topic over all words; in float32's beta, as the sweep adds it up."""
-        mass = np.full(len(self.alpha), np.float64(np.float32(self.beta)) * corpus.n_words)
-        np.add.at(mass, corpus.seeds.topic, corpus.seeds.amount)
-        return mass
+        K = len(self.alpha)
+        return np.full(K, np.float64(np.float32(self.beta)) * corpus.n_words) + corpus.seeds.mass(K)
 
 
 def learn_alpha(
@@ -112,7 +111,7 @@ def learn_beta(corpus: Corpus, word_topic: NDArray[np.float32], totals: NDArray[
     K, V, seeds, beta = len(priors.alpha), corpus.n_words, corpus.seeds, priors.beta
     counts = _histograms(word_topic[:, :K].reshape(-1, 1))
     seeded = word_topic[seeds.word, seeds.topic].astype(float)
-    extra = np.bincount(seeds.topic, weights=seeds.amount, minlength=K)
+    extra = seeds.mass(K)
     for _ in range(STEPS):
         gain = float(_excess(counts, np.array([beta]))[0])
         for amount, sign in ((seeds.amount, 1.0), (0.0, -1.0)):  # seed words start from more than beta

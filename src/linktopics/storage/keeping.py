@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import threading
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import Any
@@ -37,6 +38,8 @@ __all__ = ["Keeper", "load_run"]
 
 VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma")
 
+STATE_ARRAYS = ("assignments", "weights", "feature_weights", "augmented", "stream")
+
 SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha")
 
 
@@ -55,6 +58,8 @@ class Keeper:
         What to keep. Network and training pairs are written at once, chains by `keep`.
     overwrite : bool
         Whether to replace a model that is there.
+    framed : bool
+        Whether the model was fitted to a data frame, whose columns are the words.
     """
 
     def __init__(
@@ -68,7 +73,6 @@ class Keeper:
         framed: bool = False,
     ) -> None:
         self.folder = ModelFolder(path)
-        self.run = run
         self.folder.claim(overwrite=overwrite)
         self._lock = threading.Lock()
         self._chains: dict[int, dict[str, Any]] = {}
@@ -133,10 +137,8 @@ class Keeper:
         for entry in chains:
             files += [entry["state"], *entry["samples"]]
         saved = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        self.folder.commit({**self._manifest, "saved": saved, **self._fixed_names(), "chains": chains}, files)
-
-    def _fixed_names(self) -> dict[str, Any]:
-        return {f"{name}_file": entry["file"] for name, entry in self._fixed.items()}
+        fixed = {f"{name}_file": entry["file"] for name, entry in self._fixed.items()}
+        self.folder.commit({**self._manifest, "saved": saved, **fixed, "chains": chains}, files)
 
 
 def _training_arrays(run: Run) -> dict[str, NDArray]:
@@ -158,8 +160,7 @@ def _training_arrays(run: Run) -> dict[str, NDArray]:
 
 def _state_arrays(chain: Chain) -> dict[str, NDArray]:
     state = chain.state
-    names = ("assignments", "weights", "feature_weights", "augmented", "stream")
-    arrays = {name: getattr(state, name) for name in names}
+    arrays = {name: getattr(state, name) for name in STATE_ARRAYS}
     if state.priors is not None:
         arrays["alpha"] = state.priors.alpha
     return {**arrays, "trace": chain.trace}
@@ -246,41 +247,38 @@ class _Restore:
 
 def _check_sizes(run: Run, training: dict[str, NDArray]) -> None:
     """Raise ValueError if arrays are not of the sizes that the sampler and predictions take for granted."""
-    K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
-    F, P = len(run.features.columns), run.n_pairs
-    named = {"features": training["features"]}
-    sizes: dict[str, tuple[int, ...]] = {"features": (F, P)}
-    for name, array in training.items():
-        if name.startswith("fitted ") and name.endswith("/word_topic"):
-            named[name], sizes[name] = array, (V, padded(K))
-    for name in ("source", "target", "label"):
-        named[name], sizes[name] = training[name], (P,)
     if not run.chains or "log joint" not in run.quantities:
         raise ValueError("there are no chains or no trace")
+    for name, array, size in _expected(run, training):
+        if array.shape != size:
+            raise ValueError(f"{name} is an array of {array.shape} in place of {size}")
+
+
+def _expected(run: Run, training: dict[str, NDArray]) -> Iterator[tuple[str, NDArray, tuple[int, ...]]]:
+    """Give arrays by name with the sizes that they should have."""
+    K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
+    F, P = len(run.features.columns), run.n_pairs
+    weights = {"weights": (K, K), "feature_weights": (F,)}
+    of_states = {**weights, "assignments": (run.network.n_tokens,), "augmented": (P,), "stream": (4,)}
+    of_samples = {**weights, "word_topic": (V, padded(K)), "doc_topic": (n, K), "alpha": (K,)}
+    for name in ("source", "target", "label"):
+        yield name, training[name], (P,)
+    yield "features", training["features"], (F, P)
+    for name, array in training.items():
+        if name.startswith("fitted ") and name.endswith("/word_topic"):
+            yield name, array, (V, padded(K))
     for chain in run.chains:
-        state = chain.state
-        start = f"chain {chain.number}, "
-        if state.priors is None and state.iteration:
-            raise ValueError(f"{start}alpha is missing")
-        alpha = np.empty(K) if state.priors is None else state.priors.alpha
-        sampled = {"weights": (K, K), "feature_weights": (F,)}
-        for name, size in {
-            **sampled,
-            "assignments": (run.network.n_tokens,),
-            "augmented": (P,),
-            "stream": (4,),
-        }.items():
-            named[start + name], sizes[start + name] = getattr(state, name), size
-        named[start + "alpha"], sizes[start + "alpha"] = alpha, (K,)
-        named[start + "trace"], sizes[start + "trace"] = chain.trace, (len(chain.trace), len(run.quantities))
+        state, of = chain.state, f"chain {chain.number}"
+        if state.priors is not None:
+            yield f"{of}, alpha", state.priors.alpha, (K,)
+        elif state.iteration:
+            raise ValueError(f"{of} has no alpha")
+        yield f"{of}, trace", chain.trace, (len(chain.trace), len(run.quantities))
+        for name, size in of_states.items():
+            yield f"{of}, {name}", getattr(state, name), size
         for number, sample in enumerate(chain.samples):
-            shapes = {**sampled, "word_topic": (V, padded(K)), "doc_topic": (n, K), "alpha": (K,)}
-            for name, size in shapes.items():
-                key = f"{start}sample {number}, {name}"
-                named[key], sizes[key] = getattr(sample, name), size
-    for name, array in named.items():
-        if array.shape != sizes[name]:
-            raise ValueError(f"{name} is an array of {array.shape} in place of {sizes[name]}")
+            for name, size in of_samples.items():
+                yield f"{of}, sample {number}, {name}", getattr(sample, name), size
 
 
 def _chain(folder: ModelFolder, entry: dict[str, Any], entries: dict[str, dict[str, Any]]) -> Chain:
@@ -341,7 +339,7 @@ class _Waken:
         run.corpus = Corpus.build(run.network.counts, pairs, not run.network.directed, features, seeds)
         for chain in run.chains:
             state = chain.state
-            for name in ("assignments", "weights", "feature_weights", "augmented", "stream"):
+            for name in STATE_ARRAYS:
                 setattr(state, name, np.array(getattr(state, name)))  # a copy that can be written to
             counts = count_topics(run.corpus, state.assignments, run.settings.n_topics)
             state.doc_topic, state.word_topic, state.topic_total = counts
