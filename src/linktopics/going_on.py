@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linktopics._checks import user_stacklevel
 from linktopics._inputs import resolve_network
+from linktopics.engines import Engine
 from linktopics.errors import DataError, MixingWarning, ModelError
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, Plan, run_chains
@@ -50,6 +51,7 @@ class GoesOn:
         checkpoint: str | os.PathLike[str] | None,
         every: int,
         overwrite: bool = False,
+        engine: str | Engine = "threads",
     ) -> Model:
         """Run the chains to the end of the plan, and describe what they found."""
         corpus, keep = run.awake(), None
@@ -62,7 +64,7 @@ class GoesOn:
             except BaseException:
                 run.plan = before
                 raise
-        run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every)
+        run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every, engine)
         self._describe(run)
         verdict = self._verdict() if len(run.chains) > 1 and self.verbose is not False else None
         if verdict is not None:
@@ -80,6 +82,7 @@ class GoesOn:
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 50,
+        engine: str | Engine = "threads",
     ) -> Model:
         """Go on sampling from where the chains are.
 
@@ -94,6 +97,8 @@ class GoesOn:
             As in `fit`; a model that is there is replaced.
         checkpoint_every : int, default=50
             As in `fit`.
+        engine : {"threads", "ray"} or Engine, default="threads"
+            As in `fit`; it need not be the one that the run began with.
 
         Returns
         -------
@@ -118,7 +123,7 @@ class GoesOn:
             plan = plan.more_burn_in(int(n_iter), int(n_samples or plan.n_samples))
         elif n_samples:
             plan = plan.more_samples(int(n_samples))
-        return self._carry_out(run, plan, checkpoint, checkpoint_every, overwrite=True)
+        return self._carry_out(run, plan, checkpoint, checkpoint_every, overwrite=True, engine=engine)
 
     def extend(
         self: Model,
@@ -127,6 +132,7 @@ class GoesOn:
         n_iter: int = 50,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 50,
+        engine: str | Engine = "threads",
     ) -> Model:
         """Go on with a network that has changed: documents and links added, changed or removed.
 
@@ -141,7 +147,7 @@ class GoesOn:
             The network as it is now, see `DocumentNetwork.extended`. Its vocabulary may have grown.
         n_iter : int, default=50
             Sweeps of burn-in; then `n_samples` samples are drawn, as in `fit`.
-        checkpoint, checkpoint_every
+        checkpoint, checkpoint_every, engine
             As in `fit`.
 
         Returns
@@ -183,13 +189,13 @@ class GoesOn:
         if run.described != best:
             chains[0] = old.chains[best]
         for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(self.n_chains), strict=True)):
-            state = carry_over(old, run.awake(), run.network, chain.state, its_seed)
+            state = carry_over(old, run.awake(), run.network, chain.state, its_seed, run.settings.n_shards)
             if old.plan.learn_alpha is None and not old.plan.learn_beta:
                 state.priors = None  # those of the parameters, which may have changed
             Sampler(run.awake(), run.settings, state).refresh()
             run.chains[number] = Chain.at(number, state)
         vars(self).pop("feature_names_in_", None)
-        return self._carry_out(run, run.plan, checkpoint, checkpoint_every)
+        return self._carry_out(run, run.plan, checkpoint, checkpoint_every, engine=engine)
 
     def _fitted_run(self) -> Run:
         if not hasattr(self, "_run"):

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linktopics._inputs import check_sizes, resolve_network, seed_sequence
 from linktopics.answers import AnswersQuestions
 from linktopics.description import DescribesTopics
+from linktopics.engines import Engine
 from linktopics.features import fit_features, resolve_features
 from linktopics.going_on import GoesOn
 from linktopics.network import DocumentNetwork
@@ -28,6 +29,9 @@ __all__ = ["RelationalTopicModel"]
 PRIOR_RANGE = (1e-9, 1e9)
 """Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
 
+LARGE_TOKENS, LARGE_SHARDS = 1_000_000, 8
+"""From so many tokens on a single chain is divided into so many shards, unless told otherwise."""
+
 PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-RTM": {"loss": "logistic", "weights": "diagonal", "sampler": "exact"},
     "Gibbs-gRTM": {"loss": "logistic", "weights": "full", "sampler": "exact"},
@@ -37,7 +41,7 @@ PAPER_MODELS: dict[str, dict[str, str]] = {
     "Approx-gMMRTM": {"loss": "hinge", "weights": "full", "sampler": "cached"},
 }
 
-PAPER_SETTING: dict[str, Any] = {"pair_features": None, "weight_variance": 1.0, "negatives": 0.01, "n_chains": 1}
+PAPER_SETTING: dict[str, Any] = {"pair_features": None, "weight_variance": 1.0, "negatives": 0.01, "n_chains": 1, "n_shards": 1}
 """Where the paper does other than our defaults."""
 
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
@@ -115,8 +119,14 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         Whether the direction of links counts; None takes the network's word, and True for a count matrix.
     random_state : int, RandomState, Generator or None, default=None
         The same number gives the same model, whatever `n_jobs` is.
+    n_shards : int or "auto", default="auto"
+        Parts into which the documents are divided, so that several cores or machines can work on one chain. Within a
+        sweep, a document sees the words and topics of other parts as they were before it: with one part the sampler is
+        exact, with more it is a little behind (see docs/results/performance.md for how much that costs). "auto" is 1,
+        but for a single chain (``n_chains=1``) on a million tokens or more it is 8. It changes the result; `n_jobs`
+        and the engine do not.
     n_jobs : int, default=None
-        Threads; chains and new documents are spread over them. None is one, -1 all cores.
+        Threads; chains, shards of chains and new documents are spread over them. None is one, -1 all cores.
     verbose : bool or "auto", default="auto"
         Whether to show a progress bar; "auto" does after two seconds, on a terminal.
 
@@ -207,6 +217,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "directed": ["boolean", None],
         "random_state": ["random_state", np.random.Generator],
+        "n_shards": [Interval(Integral, 1, 2**15, closed="both"), StrOptions({AUTO})],
         "n_jobs": [Integral, None],
         "verbose": ["boolean", StrOptions({"auto"})],
     }
@@ -237,6 +248,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         n_chains: int = 4,
         directed: bool | None = None,
         random_state: Any = None,
+        n_shards: int | str = AUTO,
         n_jobs: int | None = None,
         verbose: bool | str = "auto",
     ) -> None:
@@ -263,6 +275,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         self.n_chains = n_chains
         self.directed = directed
         self.random_state = random_state
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -302,6 +315,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 50,
         overwrite: bool = False,
+        engine: str | Engine = "threads",
     ) -> RelationalTopicModel:
         """Fit the model.
 
@@ -320,6 +334,9 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
             Sweeps of a chain between two checkpoints.
         overwrite : bool, default=False
             Whether to replace a model that is in the folder of `checkpoint`.
+        engine : {"threads", "ray"} or Engine, default="threads"
+            Who runs the shards of chains: threads of this process, or actors of a Ray cluster
+            (`linktopics.engines.Ray`). The model is the same, bit for bit.
 
         Returns
         -------
@@ -341,7 +358,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         network = resolve_network(self, X, links, self.directed)
         seed = seed_sequence(self.random_state)
         run = self._prepare(network, seed)
-        return self._carry_out(run, run.plan, checkpoint, checkpoint_every, overwrite)
+        return self._carry_out(run, run.plan, checkpoint, checkpoint_every, overwrite, engine)
 
     def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
         """Return a run that has all it needs and has not begun."""
@@ -352,7 +369,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         pairs = sample_pairs(
             network.links, network.n_documents, network.directed, self.negatives, np.random.default_rng(for_pairs)
         )
-        settings = self._settings()
+        settings = self._settings(network)
         features, numbers = fit_features(given, network, pairs, settings, for_features, self.verbose)
         corpus = Corpus.build(network.counts, pairs, not network.directed, numbers, seeds)
         return Run(
@@ -368,7 +385,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
             corpus=corpus,
         )
 
-    def _settings(self) -> Settings:
+    def _settings(self, network: DocumentNetwork) -> Settings:
         return Settings(
             n_topics=self.n_topics,
             loss=self.loss,
@@ -380,7 +397,13 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
             link_cost=DEFAULT_LINK_COST[self.weights] if self.link_cost is None else self.link_cost,
             nonlink_cost=self.nonlink_cost,
             margin=self.margin,
+            n_shards=self._resolve_shards(network),
         )
+
+    def _resolve_shards(self, network: DocumentNetwork) -> int:
+        if self.n_shards == AUTO:
+            return LARGE_SHARDS if self.n_chains == 1 and network.n_tokens >= LARGE_TOKENS else 1
+        return min(int(self.n_shards), network.n_documents)
 
     @property
     def _n_features_out(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -13,6 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from linktopics.engines import Engine, resolve_engine
 from linktopics.progress import ProgressBar
 from linktopics.sampler import Corpus, Priors, Sampler, Settings, State, initial_state, learn_alpha, learn_beta
 
@@ -143,6 +145,8 @@ class Chain:
         What was kept.
     seconds : dict of str to float
         Time spent on each step of a sweep.
+    sent : Counter
+        Bytes that shards told each other in the last run, by what was told (see `Crew`).
     """
 
     number: int
@@ -150,6 +154,7 @@ class Chain:
     trace: Array
     samples: list[PosteriorSample] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    sent: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def at(cls, number: int, state: State) -> Chain:
@@ -189,7 +194,10 @@ def _quantities(state: State) -> list[float]:
 
 def start_chains(corpus: Corpus, settings: Settings, seeds: list[np.random.SeedSequence]) -> list[Chain]:
     """Return one chain per seed, where the paper starts."""
-    return [Chain.at(number, initial_state(corpus, settings.n_topics, seed)) for number, seed in enumerate(seeds)]
+    return [
+        Chain.at(number, initial_state(corpus, settings.n_topics, seed, settings.n_shards))
+        for number, seed in enumerate(seeds)
+    ]
 
 
 def run_chains(
@@ -201,6 +209,7 @@ def run_chains(
     verbose: bool | str = "auto",
     keep: Callable[[Chain], None] | None = None,
     keep_every: int = 50,
+    engine: str | Engine = "threads",
 ) -> None:
     """Run chains from where they are to the end of the plan.
 
@@ -217,7 +226,7 @@ def run_chains(
     plan : Plan
         How far to go.
     n_jobs : int, optional
-        Threads; chains are spread over them.
+        Threads; chains are spread over them, and the shards of chains over what is left.
     verbose : bool or "auto"
         Whether to show a progress bar.
     keep : callable, optional
@@ -225,33 +234,46 @@ def run_chains(
         an interrupt, always between two sweeps; perhaps from several threads at once.
     keep_every : int, default=50
         Sweeps between two calls of `keep`.
+    engine : {"threads", "ray"} or Engine, default="threads"
+        Who runs the shards of chains.
     """
+    jobs = effective_n_jobs(n_jobs)
+    workers = min(jobs, len(chains))
+    runs_shards = resolve_engine(engine, jobs // workers)
     stop = threading.Event()
 
     def run(number: int) -> None:
         chain = chains[number]
         chain.follow(plan)
-        sampler = Sampler(corpus, settings, chain.state)
+        sampler = Sampler(corpus, settings, chain.state, runs_shards)
         sampler.seconds.update(chain.seconds)
         chain.seconds = sampler.seconds
         state, kept_at = chain.state, -1
-        while state.iteration < plan.length and not stop.is_set():
-            sampler.step()
-            chain.trace[state.iteration - 1] = _quantities(state)
-            if plan.learns_at(state.iteration):
-                state.priors = _learned(corpus, state, plan)
-            if plan.samples_at(state.iteration):
-                chain.samples.append(take_sample(number, corpus, state))
-            progress.advance(state.log_joint)
-            if keep is not None and state.iteration % keep_every == 0:
+        try:
+            while state.iteration < plan.length and not stop.is_set():
+                sampler.step()
+                chain.trace[state.iteration - 1] = _quantities(state)
+                if plan.learns_at(state.iteration):
+                    sampler.gather()
+                    state.priors = _learned(corpus, state, plan)
+                if plan.samples_at(state.iteration):
+                    sampler.gather()
+                    chain.samples.append(take_sample(number, corpus, state))
+                progress.advance(state.log_joint)
+                if keep is not None and state.iteration % keep_every == 0:
+                    sampler.gather()
+                    keep(chain)
+                    kept_at = state.iteration
+            sampler.gather()
+            if keep is not None and kept_at != state.iteration:
                 keep(chain)
-                kept_at = state.iteration
-        if keep is not None and kept_at != state.iteration:
-            keep(chain)
+        finally:
+            sampler.close()
+            chain.sent = sampler.sent
 
     left = sum(plan.length - chain.state.iteration for chain in chains)
     with threadpool_limits(1), ProgressBar(left, verbose) as progress:
-        _spread(run, len(chains), n_jobs, stop, inline=keep is None)
+        _spread(run, len(chains), workers, stop, inline=keep is None)
 
 
 def _learned(corpus: Corpus, state: State, plan: Plan) -> Priors:
@@ -268,13 +290,12 @@ def _learned(corpus: Corpus, state: State, plan: Plan) -> Priors:
     return priors
 
 
-def _spread(run: Callable[[int], None], n_chains: int, n_jobs: int | None, stop: threading.Event, inline: bool) -> None:
+def _spread(run: Callable[[int], None], n_chains: int, workers: int, stop: threading.Event, inline: bool) -> None:
     """Run the chains, in threads if there is more than one of both; an interrupt or an error stops all of them.
 
     Where states are kept (not `inline`) they are in threads always: an interrupt, which only the main thread meets,
     then never finds a chain in the middle of a sweep.
     """
-    workers = min(effective_n_jobs(n_jobs), n_chains)
     if workers == 1 and inline:
         for number in range(n_chains):
             run(number)

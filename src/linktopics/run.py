@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from linktopics.errors import DataError
 from linktopics.features import FeatureSet
-from linktopics.kernels.sweep import rng_streams
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, Plan
-from linktopics.sampler import Corpus, Priors, Settings, State, count_topics
+from linktopics.sampler import Corpus, Priors, Settings, State, count_topics, random_states
 
 __all__ = ["Run", "carry_over", "check_extends"]
 
@@ -97,7 +96,9 @@ def check_extends(run: Run, network: DocumentNetwork, n_topics: int) -> None:
         )
 
 
-def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State, seed: np.random.SeedSequence) -> State:
+def carry_over(
+    old: Run, corpus: Corpus, network: DocumentNetwork, state: State, seed: np.random.SeedSequence, n_shards: int = 1
+) -> State:
     """Return a state over a changed network in which all tokens that were there before keep their topics.
 
     Documents are the same if their ids are, words if their names are. Other tokens draw a topic from those of their
@@ -115,6 +116,8 @@ def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State,
         A state of a chain of `old`.
     seed : numpy.random.SeedSequence
         Source of randomness.
+    n_shards : int, default=1
+        Number of shards to go on with.
     """
     for_topics, for_rng, for_stream = seed.spawn(3)
     rng = np.random.default_rng(for_topics)
@@ -138,6 +141,7 @@ def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State,
         drawn = (sums < rng.random(len(part))[:, None] * sums[:, -1:]).sum(axis=1)
         assignments[part] = np.minimum(drawn, K - 1)
     doc_topic, word_topic, topic_total = count_topics(corpus, assignments, K)
+    generators, streams = random_states(for_rng, for_stream, n_shards)
     same_features = corpus.n_pairs > 0 and corpus.n_features == len(state.feature_weights)
     return State(
         iteration=0,
@@ -148,8 +152,8 @@ def carry_over(old: Run, corpus: Corpus, network: DocumentNetwork, state: State,
         weights=state.weights.copy() if corpus.n_pairs else np.zeros((K, K)),
         feature_weights=state.feature_weights.copy() if same_features else np.zeros(corpus.n_features),
         augmented=np.ones(corpus.n_pairs),
-        rng=np.random.default_rng(for_rng),
-        stream=rng_streams([for_stream])[0],
+        generators=generators,
+        streams=streams,
         priors=priors,
     )
 

@@ -15,7 +15,7 @@ from linktopics._inputs import as_many, check_top
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import PosteriorSample
-from linktopics.sampler import Corpus, Priors, Sampler, Settings, initial_state
+from linktopics.sampler import Corpus, Part, Priors, Settings, Shard, initial_state
 
 __all__ = ["PredictsWords", "topics_from_links"]
 
@@ -86,12 +86,13 @@ def topics_from_links(
     state.doc_topic[n_documents:, :K] = sample.doc_topic[linked]
     state.weights, state.feature_weights = sample.weights, sample.feature_weights
     state.priors = Priors(sample.alpha, beta=1.0)
-    sampler = Sampler(corpus, settings, state, n_swept=n_documents)
+    shard = Shard(Part.whole(corpus, n_documents), settings, state)
     total = np.zeros((n_documents, K))
     n_sweeps = min(MAX_SWEEPS, math.ceil(MEMORIES * (length + alpha) / alpha))
     for sweep in range(2 * n_sweeps):
-        sampler.draw_topics(*sampler.loss.gaussian(state.augmented))
-        state.augmented = sampler.loss.draw(sampler.scores(), state.rng)
+        shard.condition()
+        shard.draw_topics()
+        shard.augment()
         if sweep >= n_sweeps:
             total += state.doc_topic[:n_documents, :K]
     proportions = total / n_sweeps + sample.alpha

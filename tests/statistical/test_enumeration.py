@@ -116,9 +116,10 @@ def test_frequencies_of_all_configurations(case):
 
     place = 1 << np.arange(corpus.n_tokens)[::-1]
     observed = np.zeros(len(p))
+    sampler.shard.hold(linear, quadratic)
     for _ in range(SAMPLES):
         for _ in range(THIN):
-            sampler.draw_topics(linear, quadratic)
+            sampler.shard.draw_topics()
         observed[state.assignments @ place] += 1
     assert_counts_match(sampler)
     assert (configurations @ place == np.arange(len(p))).all()

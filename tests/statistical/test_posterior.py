@@ -167,7 +167,7 @@ def test_log_joint_and_scores(case):
             state = sampler.state
             counts = reference.table(documents, state.assignments, (corpus.n_documents, n_topics))
             omega = reference.scores(counts, corpus.source, corpus.target, state.weights, offset(sampler))
-            np.testing.assert_allclose(sampler.scores(), omega, rtol=1e-5, atol=1e-5)
+            np.testing.assert_allclose(sampler.shard.scores(), omega, rtol=1e-5, atol=1e-5)
             cost = reference.costs(corpus.label, 3.0, 0.5)
             links = (
                 reference.log_logistic(omega, corpus.label, cost)

@@ -132,7 +132,8 @@ def trace_of_sweep(sampler, linear, quadratic):
     K, state = sampler.settings.n_topics, sampler.state
     before = state.assignments.copy()
     trace = np.zeros((len(before), state.doc_topic.shape[1]), np.float32)
-    sampler.draw_topics(linear, quadratic, trace)
+    sampler.shard.hold(linear, quadratic)
+    sampler.shard.draw_topics(trace)
     assert np.isfinite(trace).all()
     assert (trace >= 0).all()
     assert not trace[:, K:].any(), "topics that only fill the width up got some probability"

@@ -280,9 +280,7 @@ def test_numbers_out_of_range_stop_the_chain():
     pairs = sample_pairs(network.links, len(network), True, 2, np.random.default_rng(0))
     corpus = Corpus.build(network.counts, pairs, symmetric=False)
     sampler = Sampler(corpus, Settings(2), initial_state(corpus, 2, np.random.SeedSequence(0)))
-    sampler.loss.cost[:] = np.inf
-    sampler.loss.draw = lambda scores, rng: np.ones(len(scores))
-    sampler.draw_weights = lambda linear, quadratic: None
+    sampler.shard.augment = lambda: np.inf
     with pytest.raises(SamplingError, match="log joint"):
         sampler.step()
 

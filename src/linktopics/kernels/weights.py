@@ -34,7 +34,7 @@ def compress(start, doc_topic, row):  # type: ignore[no-untyped-def]
         for k in range(doc_topic.shape[1]):
             if doc_topic[i, k] > 0:
                 topic[n] = k
-                share[n] = doc_topic[i, k] / (start[i + 1] - start[i])
+                share[n] = doc_topic[i, k] / max(start[i + 1] - start[i], 1)
                 n += 1
     row[doc_topic.shape[0]] = n
     return topic, share

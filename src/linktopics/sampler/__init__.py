@@ -1,20 +1,26 @@
 """The chain: what it reads (Corpus), what changes (State), and the generator of states (Sampler)."""
 
-from linktopics.sampler.chain import Sampler, Settings
+from linktopics.sampler.chain import Sampler
 from linktopics.sampler.corpus import Corpus, Seeds, tokens
+from linktopics.sampler.parts import Part
 from linktopics.sampler.priors import Priors, learn_alpha, learn_beta
-from linktopics.sampler.state import State, count_topics, initial_state
+from linktopics.sampler.settings import Settings
+from linktopics.sampler.shard import Shard
+from linktopics.sampler.state import State, count_topics, initial_state, random_states
 
 __all__ = [
     "Corpus",
+    "Part",
     "Priors",
     "Sampler",
     "Seeds",
     "Settings",
+    "Shard",
     "State",
     "count_topics",
     "initial_state",
     "learn_alpha",
     "learn_beta",
+    "random_states",
     "tokens",
 ]

@@ -12,7 +12,7 @@ from linktopics.kernels.sweep import rng_streams
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.priors import Priors
 
-__all__ = ["State", "count_topics", "initial_state"]
+__all__ = ["State", "count_topics", "initial_state", "random_states"]
 
 
 @dataclass
@@ -37,9 +37,9 @@ class State:
         Weights of the features of pairs.
     augmented : ndarray of float64, shape (n_pairs,)
         The augmented variables of the loss.
-    rng : numpy.random.Generator
-        Random numbers of the augmented variables and the weights.
-    stream : ndarray of uint64, shape (4,)
+    generators : list of numpy.random.Generator
+        Random numbers of the augmented variables, for each shard; those of the first serve the weights, too.
+    streams : ndarray of uint64, shape (n_shards, 4)
         Random numbers of the topic sweep.
     log_joint : float
         Log joint density of words, topics, links and weights (augmented variables integrated out).
@@ -57,11 +57,21 @@ class State:
     weights: NDArray[np.float64]
     feature_weights: NDArray[np.float64]
     augmented: NDArray[np.float64]
-    rng: np.random.Generator
-    stream: NDArray[np.uint64]
+    generators: list[np.random.Generator]
+    streams: NDArray[np.uint64]
     log_joint: float = float("nan")
     log_links: float = 0.0
     priors: Priors | None = None
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The first generator: the only one of a chain in one piece, and of a shard."""
+        return self.generators[0]
+
+    @property
+    def stream(self) -> NDArray[np.uint64]:
+        """The first stream."""
+        return self.streams[0]
 
 
 def count_topics(
@@ -79,7 +89,15 @@ def count_topics(
     return table(document, corpus.n_documents), table(corpus.words, corpus.n_words), total
 
 
-def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence) -> State:
+def random_states(
+    for_rng: np.random.SeedSequence, for_stream: np.random.SeedSequence, n_shards: int
+) -> tuple[list[np.random.Generator], NDArray[np.uint64]]:
+    """Return generators and streams for the shards of a chain."""
+    generators = [np.random.default_rng(seed) for seed in for_rng.spawn(n_shards)]
+    return generators, rng_streams(for_stream.spawn(n_shards))
+
+
+def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence, n_shards: int = 1) -> State:
     """Return the state the paper starts from: topics drawn uniformly, augmented variables 1, weights 0.
 
     Seed words start in their topic; one that several topics have, in the last of them.
@@ -92,6 +110,7 @@ def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence) -
         seeded = topic_of[corpus.words]
         assignments = np.where(seeded >= 0, seeded, assignments)
     doc_topic, word_topic, topic_total = count_topics(corpus, assignments, n_topics)
+    generators, streams = random_states(for_rng, for_stream, n_shards)
     return State(
         iteration=0,
         assignments=assignments,
@@ -101,6 +120,6 @@ def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence) -
         weights=np.zeros((n_topics, n_topics)),
         feature_weights=np.zeros(corpus.n_features),
         augmented=np.ones(corpus.n_pairs),
-        rng=np.random.default_rng(for_rng),
-        stream=rng_streams([for_stream])[0],
+        generators=generators,
+        streams=streams,
     )

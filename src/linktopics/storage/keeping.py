@@ -38,7 +38,7 @@ __all__ = ["Keeper", "load_run"]
 
 VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma")
 
-STATE_ARRAYS = ("assignments", "weights", "feature_weights", "augmented", "stream")
+STATE_ARRAYS = ("assignments", "weights", "feature_weights", "augmented", "streams")
 
 SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha")
 
@@ -124,7 +124,7 @@ class Keeper:
             "log_joint": state.log_joint if np.isfinite(state.log_joint) else None,
             "log_links": state.log_links,
             "beta": None if state.priors is None else state.priors.beta,
-            "rng": state.rng.bit_generator.state,
+            "rng": [generator.bit_generator.state for generator in state.generators],
             "seconds": dict(chain.seconds),
             "state": self.folder.write(f"chain-{number}", _state_arrays(chain)),
         }
@@ -259,7 +259,7 @@ def _expected(run: Run, training: dict[str, NDArray]) -> Iterator[tuple[str, NDA
     K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
     F, P = len(run.features.columns), run.n_pairs
     weights = {"weights": (K, K), "feature_weights": (F,)}
-    of_states = {**weights, "assignments": (run.network.n_tokens,), "augmented": (P,), "stream": (4,)}
+    of_states = {**weights, "assignments": (run.network.n_tokens,), "augmented": (P,), "streams": (run.settings.n_shards, 4)}
     of_samples = {**weights, "word_topic": (V, padded(K)), "doc_topic": (n, K), "alpha": (K,)}
     for name in ("source", "target", "label"):
         yield name, training[name], (P,)
@@ -284,8 +284,7 @@ def _expected(run: Run, training: dict[str, NDArray]) -> Iterator[tuple[str, NDA
 def _chain(folder: ModelFolder, entry: dict[str, Any], entries: dict[str, dict[str, Any]]) -> Chain:
     arrays = folder.read(entries[entry["state"]["file"]])
     nothing = np.empty((0, 0), np.float32)
-    generator = np.random.default_rng(0)
-    generator.bit_generator.state = entry["rng"]
+    generators = [_generator(one) for one in np.atleast_1d(np.asarray(entry["rng"], dtype=object)).tolist()]
     state = State(
         iteration=entry["iteration"],
         assignments=arrays["assignments"],
@@ -295,8 +294,8 @@ def _chain(folder: ModelFolder, entry: dict[str, Any], entries: dict[str, dict[s
         weights=arrays["weights"],
         feature_weights=arrays["feature_weights"],
         augmented=arrays["augmented"],
-        rng=generator,
-        stream=arrays["stream"],
+        generators=generators,
+        streams=arrays["streams"] if "streams" in arrays else arrays["stream"][None],  # one, before there were shards
         log_joint=np.nan if entry["log_joint"] is None else entry["log_joint"],
         log_links=entry["log_links"],
         priors=Priors(arrays["alpha"], entry["beta"]) if "alpha" in arrays else None,
@@ -304,6 +303,12 @@ def _chain(folder: ModelFolder, entry: dict[str, Any], entries: dict[str, dict[s
     files = [entries[one["file"]] for one in entry["samples"]]
     samples = [sample for file in files for sample in _samples(folder, entry["number"], file)]
     return Chain(entry["number"], state, arrays["trace"], samples, entry["seconds"])
+
+
+def _generator(state: dict[str, Any]) -> np.random.Generator:
+    generator = np.random.default_rng(0)
+    generator.bit_generator.state = state
+    return generator
 
 
 def _samples(folder: ModelFolder, chain: int, entry: dict[str, Any]) -> list[PosteriorSample]:

@@ -1,0 +1,71 @@
+"""Kernels of shards: which documents go where, and what shards tell each other of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linktopics.kernels._compile import kernel
+
+__all__ = ["move_to_neighbours", "pack", "unpack"]
+
+
+@kernel
+def move_to_neighbours(out_start, target, in_start, in_pair, source, cost, capacity, owner, load):  # type: ignore[no-untyped-def]
+    """Put each document in turn where most of its pairs lead, less where there is little room left.
+
+    Document i goes to the shard s with the largest n_s (1 - load_s / capacity), n_s being the number of its pairs whose
+    other end is there now; of equals, to the emptier one. A document that fits nowhere goes where there is most room.
+    `owner` and `load`, the cost of all documents of a shard, are changed in place.
+    """
+    near = np.zeros(len(load))
+    for i in range(len(owner)):
+        near[:] = 0.0
+        load[owner[i]] -= cost[i]
+        for e in range(out_start[i], out_start[i + 1]):
+            near[owner[target[e]]] += 1.0
+        for e in range(in_start[i], in_start[i + 1]):
+            near[owner[source[in_pair[e]]]] += 1.0
+        best, value = -1, -1.0
+        for s in range(len(load)):
+            room = 1.0 - load[s] / capacity
+            if load[s] + cost[i] <= capacity and (
+                near[s] * room > value or (near[s] * room == value and load[s] < load[best])
+            ):
+                best, value = s, near[s] * room
+        if best < 0:
+            best = np.argmin(load)
+        owner[i] = best
+        load[best] += cost[i]
+
+
+@kernel
+def pack(doc_topic, inverse, documents):  # type: ignore[no-untyped-def]
+    """Return (n, topic, share): how many topics each document has, which, and ``doc_topic * inverse`` for them."""
+    total = 0
+    for i in documents:
+        for k in range(doc_topic.shape[1]):
+            total += doc_topic[i, k] > 0
+    n = np.zeros(len(documents), np.uint16)
+    topic = np.empty(total, np.uint16)
+    share = np.empty(total, np.float32)
+    at = 0
+    for row in range(len(documents)):
+        i = documents[row]
+        for k in range(doc_topic.shape[1]):
+            if doc_topic[i, k] > 0:
+                topic[at] = k
+                share[at] = doc_topic[i, k] * inverse[i]
+                n[row] += np.uint16(1)
+                at += 1
+    return n, topic, share
+
+
+@kernel
+def unpack(n, topic, share, doc_topic, first):  # type: ignore[no-untyped-def]
+    """Write what `pack` returned into the rows of `doc_topic` from `first` on."""
+    at = 0
+    for row in range(len(n)):
+        doc_topic[first + row, :] = np.float32(0.0)
+        for _ in range(n[row]):
+            doc_topic[first + row, topic[at]] = share[at]
+            at += 1

@@ -1,0 +1,132 @@
+"""Crews: the shards of a chain and who runs them. Here, threads of this process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from linktopics.sampler.parts import Part
+from linktopics.sampler.settings import Settings
+from linktopics.sampler.shard import Shard
+from linktopics.sampler.state import State
+
+__all__ = ["Crew", "Engine", "LocalCrew", "Threads", "WorkersLostError", "n_bytes"]
+
+
+class WorkersLostError(Exception):
+    """Some of the workers of a crew have died."""
+
+
+class Crew(Protocol):
+    """The shards of one chain, at work.
+
+    Attributes
+    ----------
+    sent : Counter
+        Bytes that went from shard to shard, or would have if each was on a machine of its own, by what was told;
+        "sums" are what went to and from the chain itself.
+    remote : bool
+        Whether workers have copies of everything, and may be lost.
+    """
+
+    sent: Counter[str]
+    remote: bool
+
+    def ask(self, method: str, *args: Any) -> list[Any]:
+        """Call a method of every shard with the same arguments; return what each returned, in order."""
+
+    def exchange(self, tell: str, hear: str) -> None:
+        """Let every shard `tell` a message to each shard, and `hear` the messages to it, in order of the senders."""
+
+    def restart(self, states: list[State]) -> None:
+        """Replace workers that were lost, and let all shards begin anew at the given states."""
+
+    def close(self) -> None:
+        """Let the workers go."""
+
+
+class Engine(Protocol):
+    """Where crews come from."""
+
+    def start(self, parts: list[Part], settings: Settings, states: list[State]) -> Crew:
+        """Return a crew with one shard for each part."""
+
+
+def n_bytes(thing: Any) -> int:
+    """Return the size of the arrays and numbers in a message."""
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes
+    if isinstance(thing, dict):
+        return sum(n_bytes(value) for value in thing.values())
+    if isinstance(thing, (list, tuple)):
+        return sum(n_bytes(value) for value in thing)
+    return 8 if isinstance(thing, (int, float, np.generic)) else 0
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Runs shards in threads of this process.
+
+    Parameters
+    ----------
+    n_threads : int, default=1
+        Threads per chain. The result does not depend on it.
+
+    Examples
+    --------
+    >>> from linktopics.engines import Threads
+    >>> Threads(2)
+    Threads(n_threads=2)
+    """
+
+    n_threads: int = 1
+
+    def start(self, parts: list[Part], settings: Settings, states: list[State]) -> LocalCrew:
+        """Return a crew with one shard for each part."""
+        shards = [Shard(part, settings, state) for part, state in zip(parts, states, strict=True)]
+        return LocalCrew(shards, min(self.n_threads, len(shards)))
+
+
+class LocalCrew:
+    """Shards that are objects of this process; see `Crew`."""
+
+    remote = False
+
+    def __init__(self, shards: list[Shard], n_threads: int) -> None:
+        self.shards = shards
+        self.sent: Counter[str] = Counter()
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def ask(self, method: str, *args: Any) -> list[Any]:
+        """Call a method of every shard."""
+        results = self._map(lambda shard: getattr(shard, method)(*args))
+        if len(self.shards) > 1:
+            self.sent["sums"] += len(self.shards) * n_bytes(args) + n_bytes(results)
+        return results
+
+    def exchange(self, tell: str, hear: str) -> None:
+        """Let every shard tell a message to each shard, and hear those to it."""
+        if len(self.shards) == 1:
+            return
+        told = self._map(lambda shard: getattr(shard, tell)())
+        for sender, messages in enumerate(told):
+            for hearer, message in enumerate(messages):
+                for name, arrays in message.items():
+                    self.sent[name] += n_bytes(arrays) if sender != hearer else 0
+        self._map(lambda shard: getattr(shard, hear)([messages[shard.part.number] for messages in told]))
+
+    def restart(self, states: list[State]) -> None:
+        """Begin anew; threads are never lost."""
+        raise NotImplementedError("threads are not lost")
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _map(self, run: Any) -> list[Any]:
+        return list(map(run, self.shards) if self._pool is None else self._pool.map(run, self.shards))

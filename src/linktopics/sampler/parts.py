@@ -1,0 +1,217 @@
+"""Parts of a corpus: documents in shards, so that several workers can sweep them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.kernels.partition import move_to_neighbours
+from linktopics.sampler.corpus import Corpus
+from linktopics.sampler.state import State
+
+__all__ = ["Part", "assign_documents", "piece", "place_tokens", "split"]
+
+PAIR_COST = 0.3
+"""Cost of a pair to each of its documents, in tokens; measured (see docs/results/performance.md)."""
+
+SLACK = 1.02
+"""How much above the average the cost of a shard may be."""
+
+PASSES = 10
+"""How often documents are moved to their neighbours."""
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The documents of one shard, with what it has to know of others.
+
+    Documents that belong to other shards, but are in a pair with one of this shard, are its guests. A pair belongs to
+    the shard of its source.
+
+    Attributes
+    ----------
+    number, n_parts : int
+        Which part it is, of how many.
+    corpus : Corpus
+        Its own documents, then its guests, without tokens, by shard; its own pairs, then those that enter its documents
+        from guests. Documents and pairs have new numbers.
+    n_own, n_own_pairs : int
+        How many of the documents and of the pairs are its own.
+    documents, pairs : ndarray of int64
+        What the documents (its own) and the pairs (all) are called in the whole corpus.
+    sent_documents, sent_pairs : list of ndarray of int64
+        For each shard, which of its own documents are guests there, and which of its own pairs end there.
+    guests_from, pairs_from : list of slice
+        For each shard, where guests and pairs that come from there are.
+    words_of : list of slice
+        For each shard, the words whose counts it adds up for all.
+    own_features : ndarray of float64, shape (n_own_pairs, n_features)
+        Features of its own pairs, by columns in memory.
+    """
+
+    number: int
+    n_parts: int
+    corpus: Corpus
+    n_own: int
+    n_own_pairs: int
+    documents: Indices
+    pairs: Indices
+    sent_documents: list[Indices]
+    sent_pairs: list[Indices]
+    guests_from: list[slice]
+    pairs_from: list[slice]
+    words_of: list[slice]
+    own_features: NDArray[np.float64]
+
+    @classmethod
+    def whole(cls, corpus: Corpus, n_own: int | None = None) -> Part:
+        """Return all of a corpus as one part; only the first `n_own` documents are its own to sweep."""
+        n_own = corpus.n_documents if n_own is None else n_own
+        nothing = [np.empty(0, np.int64)]
+        return cls(
+            number=0,
+            n_parts=1,
+            corpus=corpus,
+            n_own=n_own,
+            n_own_pairs=corpus.n_pairs,
+            documents=np.arange(corpus.n_documents),
+            pairs=np.arange(corpus.n_pairs),
+            sent_documents=nothing,
+            sent_pairs=nothing,
+            guests_from=[slice(0, 0)],
+            pairs_from=[slice(0, 0)],
+            words_of=[slice(0, corpus.n_words)],
+            own_features=corpus.features,
+        )
+
+
+def split(corpus: Corpus, n_parts: int) -> list[Part]:
+    """Cut a corpus into parts of equal cost that keep documents in pairs together."""
+    if n_parts == 1:
+        return [Part.whole(corpus)]
+    owner = assign_documents(corpus, n_parts)
+    of_source, of_target = owner[corpus.source], owner[corpus.target]
+    guests = [_guests(corpus, owner, number) for number in range(n_parts)]
+    bounds = np.linspace(0, corpus.n_words, n_parts + 1).astype(int).tolist()
+    parts = []
+    for number in range(n_parts):
+        documents = np.flatnonzero(owner == number)
+        own_pairs = np.flatnonzero(of_source == number)
+        entering = np.flatnonzero((of_target == number) & (of_source != number))
+        entering = entering[np.argsort(of_source[entering], kind="stable")]
+        pairs = np.concatenate([own_pairs, entering])
+        local = np.full(corpus.n_documents, -1, np.int32)
+        members = np.concatenate([documents, guests[number]])
+        local[members] = np.arange(len(members), dtype=np.int32)
+        guest_owner, pair_owner = owner[guests[number]], of_source[entering]
+        parts.append(
+            Part(
+                number=number,
+                n_parts=n_parts,
+                corpus=_cut(corpus, documents, len(members), pairs, local),
+                n_own=len(documents),
+                n_own_pairs=len(own_pairs),
+                documents=documents,
+                pairs=pairs,
+                sent_documents=[
+                    _own(local, guests[other][owner[guests[other]] == number]) for other in range(n_parts)
+                ],
+                sent_pairs=[
+                    np.flatnonzero(of_target[own_pairs] == other) if other != number else np.empty(0, np.int64)
+                    for other in range(n_parts)
+                ],
+                guests_from=[_run_of(guest_owner, other, len(documents)) for other in range(n_parts)],
+                pairs_from=[_run_of(pair_owner, other, len(own_pairs)) for other in range(n_parts)],
+                words_of=[slice(first, last) for first, last in zip(bounds[:-1], bounds[1:], strict=True)],
+                own_features=np.asfortranarray(corpus.features[own_pairs]),
+            )
+        )
+    return parts
+
+
+def assign_documents(corpus: Corpus, n_parts: int) -> NDArray[np.int32]:
+    """Return the shard of each document.
+
+    Documents begin in runs of equal cost and move to their neighbours, one after the other and several times, as long
+    as there is room (restreamed linear deterministic greedy partitioning, Nishimura and Ugander 2013). A hub with
+    thousands of pairs counts as what it costs, so it shares its shard with fewer others.
+    """
+    ends = np.diff(corpus.out_start) + np.diff(corpus.in_start)
+    cost = 1.0 + np.diff(corpus.start) + PAIR_COST * ends
+    before = np.cumsum(cost) - cost
+    owner = np.minimum(before * n_parts / cost.sum(), n_parts - 1).astype(np.int32)
+    capacity = SLACK * cost.sum() / n_parts
+    load = np.bincount(owner, weights=cost, minlength=n_parts)
+    ends_of = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.source)
+    for _ in range(PASSES):
+        move_to_neighbours(*ends_of, cost, capacity, owner, load)
+    return owner
+
+
+def piece(state: State, part: Part, whole: Corpus) -> State:
+    """Return what of a state belongs to a part; all of it, and no copy, if there is but one."""
+    if part.n_parts == 1:
+        return state
+    corpus, own = part.corpus, part.n_own
+    doc_topic = np.zeros((corpus.n_documents, state.doc_topic.shape[1]), np.float32)
+    doc_topic[:own] = state.doc_topic[part.documents]  # guests come with the first exchange
+    return replace(
+        state,
+        assignments=state.assignments[place_tokens(whole.start, part.documents)],
+        doc_topic=doc_topic,
+        word_topic=state.word_topic.copy(),
+        topic_total=state.topic_total.copy(),
+        augmented=state.augmented[part.pairs],
+        generators=[state.generators[part.number]],
+        streams=state.streams[part.number : part.number + 1].copy(),
+    )
+
+
+def _guests(corpus: Corpus, owner: NDArray[np.int32], number: int) -> Indices:
+    """Return the documents of other shards that are in a pair with one of this, by shard."""
+    there = np.zeros(corpus.n_documents, bool)
+    there[corpus.target[owner[corpus.source] == number]] = True
+    there[corpus.source[owner[corpus.target] == number]] = True
+    guests = np.flatnonzero(there & (owner != number))
+    return guests[np.argsort(owner[guests], kind="stable")]
+
+
+def _own(local: NDArray[np.int32], documents: Indices) -> Indices:
+    return local[documents].astype(np.int64)
+
+
+def _run_of(sorted_owner: NDArray[np.int32], other: int, offset: int) -> slice:
+    first, last = np.searchsorted(sorted_owner, [other, other + 1])
+    return slice(offset + int(first), offset + int(last))
+
+
+def _cut(corpus: Corpus, documents: Indices, n_members: int, pairs: Indices, local: NDArray[np.int32]) -> Corpus:
+    source, target = local[corpus.source[pairs]], local[corpus.target[pairs]]
+    lengths = np.zeros(n_members, np.int64)
+    lengths[: len(documents)] = np.diff(corpus.start)[documents]
+    in_pair = np.argsort(target, kind="stable")
+    ends = np.arange(n_members + 1)
+    return Corpus(
+        start=np.concatenate([[0], np.cumsum(lengths)]),
+        words=corpus.words[place_tokens(corpus.start, documents)],
+        n_words=corpus.n_words,
+        source=source,
+        target=target,
+        label=corpus.label[pairs],
+        out_start=np.searchsorted(source, ends),
+        in_start=np.searchsorted(target[in_pair], ends),
+        in_pair=in_pair,
+        symmetric=corpus.symmetric,
+        features=np.asfortranarray(corpus.features[pairs]),
+        seeds=corpus.seeds,
+    )
+
+
+def place_tokens(start: Indices, documents: Indices) -> Indices:
+    """Return where the tokens of some documents are among all."""
+    lengths = np.diff(start)[documents]
+    return np.repeat(start[documents] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())

@@ -1,0 +1,282 @@
+"""Shard: the part of a chain that one worker does, and the messages that shards exchange."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from linktopics.kernels.lanes import padded
+from linktopics.kernels.likelihood import log_rising
+from linktopics.kernels.partition import pack, unpack
+from linktopics.kernels.sweep import pair_scores, project, sweep
+from linktopics.sampler.losses import make_loss
+from linktopics.sampler.parts import Part
+from linktopics.sampler.priors import Priors
+from linktopics.sampler.settings import Settings
+from linktopics.sampler.state import State
+from linktopics.sampler.sums import PairSums
+
+__all__ = ["Shard", "log_rising_factorial"]
+
+Array = NDArray[np.float64]
+Message = dict[str, tuple[NDArray, ...]]
+
+
+class Shard:
+    """Draws topics and augmented variables of the documents and pairs of a part.
+
+    Within a sweep it knows the words and the topics of other parts as of the last exchange. If the part is the whole
+    corpus, there is nothing to exchange and the chain is exact.
+
+    Parameters
+    ----------
+    part : Part
+        Documents and pairs.
+    settings : Settings
+        The model.
+    state : State
+        What of the chain's state belongs to the part (see `piece`); changed in place.
+
+    Attributes
+    ----------
+    linear, quadratic : ndarray of shape (n_pairs,)
+        The Gaussian form of the loss, as `condition` or `hold` left it.
+    """
+
+    def __init__(self, part: Part, settings: Settings, state: State) -> None:
+        self.part = part
+        self.corpus = corpus = part.corpus
+        self.settings = settings
+        self.state = state
+        self.loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
+        own = corpus.label[: part.n_own_pairs]
+        self._own_loss = make_loss(settings.loss, own, settings.link_cost, settings.nonlink_cost, settings.margin)
+        width = padded(settings.n_topics)
+        self._topics = (0,) * width
+        self._U = np.zeros((width, width), np.float32)
+        self._UT = np.zeros((width, width), np.float32)
+        # U zbar of every document, and U^T zbar below it unless U is symmetric.
+        symmetric = corpus.symmetric or settings.weights == "diagonal"
+        self._entering = 0 if symmetric else corpus.n_documents
+        self._projection = np.zeros((corpus.n_documents + self._entering, width), np.float32)
+        self.linear = self.quadratic = np.empty(0)
+        self._sums: PairSums | None = None
+        # Counts as of the last exchange.
+        self._words = state.word_topic.copy() if part.n_parts > 1 else state.word_topic
+        self._total = state.topic_total.copy()
+
+    @property
+    def priors(self) -> Priors:
+        """The prior counts in use."""
+        assert self.state.priors is not None
+        return self.state.priors
+
+    # ----------------------------------------------------------------------------------------------------------------
+    # Steps of an iteration
+    # ----------------------------------------------------------------------------------------------------------------
+
+    def condition(self) -> None:
+        """Bring the loss into its Gaussian form, given the augmented variables."""
+        self.hold(*self.loss.gaussian(self.state.augmented))
+
+    def hold(self, linear: Array, quadratic: Array) -> None:
+        """Take this as the Gaussian form of the loss."""
+        self.linear, self.quadratic, self._sums = linear, quadratic, None
+
+    def sums(self, name: str, *args: Any) -> Any:
+        """Return one of the sums that the weight step asks for; see `PairSums`."""
+        if name == "noise":
+            return self.state.rng.standard_normal(args[0]) if self.part.number == 0 else np.empty(0)
+        if self._sums is None:
+            self._sums = PairSums(
+                self.part, self.settings.n_topics, self.state.doc_topic, self.linear, self.quadratic
+            )
+        if name == "perturbed":
+            args = (self.state.rng,)
+        return getattr(self._sums, name)(*args)
+
+    def sweep(self, weights: Array, feature_weights: Array, priors: Priors) -> None:
+        """Take new weights and redraw the topics of all tokens given these and the augmented variables."""
+        self._sums = None
+        self.state.weights, self.state.feature_weights, self.state.priors = weights, feature_weights, priors
+        self.draw_topics()
+
+    def draw_topics(self, trace: NDArray[np.float32] | None = None) -> None:
+        """Redraw the topics of all tokens given the state's weights and the Gaussian form of the loss."""
+        corpus, state, priors, seeds = self.corpus, self.state, self.priors, self.corpus.seeds
+        width = len(self._topics)
+        alpha, mass = np.zeros((1, width), np.float32), np.zeros(width)
+        alpha[0, : len(priors.alpha)] = priors.alpha
+        mass[: len(priors.alpha)] = priors.topic_mass(corpus)
+        self.project()
+        state.word_topic[seeds.word, seeds.topic] += seeds.amount.astype(np.float32)
+        sweep(
+            self._topics,
+            self.settings.n_topics,
+            corpus.start,
+            corpus.words,
+            state.assignments,
+            state.doc_topic,
+            state.word_topic,
+            state.topic_total,
+            corpus.out_start,
+            corpus.target,
+            corpus.in_start,
+            corpus.in_pair,
+            corpus.source,
+            (self.linear - self.quadratic * self.offsets()).astype(np.float32),
+            self.quadratic.astype(np.float32),
+            self._projection,
+            self._entering,
+            self._U,
+            self._UT,
+            alpha,
+            np.float32(priors.beta),
+            mass,
+            self.settings.exact,
+            0,
+            self.part.n_own,
+            state.stream,
+            np.empty((0, width), np.float32) if trace is None else trace,
+        )
+        state.word_topic[seeds.word, seeds.topic] -= seeds.amount.astype(np.float32)
+
+    def augment(self) -> float:
+        """Draw the augmented variables of own pairs given all else; return the log pseudo-likelihood of their labels.
+
+        The projections must be up to date, as they are after a sweep.
+        """
+        scores = self.scores()
+        self.state.augmented[: len(scores)] = self._own_loss.draw(scores, self.state.rng)
+        return self._own_loss.log_likelihood(scores)
+
+    def scores(self) -> Array:
+        """Return the scores of own pairs; the projections must be up to date."""
+        n = self.part.n_own_pairs
+        result = np.empty(n)
+        pair_scores(
+            self._topics,
+            self.corpus.start,
+            self.state.doc_topic,
+            self.corpus.source[:n],
+            self.corpus.target[:n],
+            self._projection,
+            result,
+        )
+        return result + self.offsets()[:n]
+
+    def offsets(self) -> Array:
+        """Return the part of each pair's score that its features make."""
+        return np.asarray(self.corpus.features @ self.state.feature_weights)
+
+    def project(self, first: int = 0) -> None:
+        """Bring the projections of documents, from the given one on, up to date with weights and counts."""
+        K = self.settings.n_topics
+        self._U[:K, :K] = self.state.weights
+        self._UT[:K, :K] = self.state.weights.T
+        project(
+            self._topics,
+            self.corpus.start[first:],
+            self.state.doc_topic[first:],
+            self._U,
+            self._UT,
+            self._projection[first:],
+            self._entering,
+        )
+
+    def log_densities(self) -> tuple[Array, NDArray[np.int64]]:
+        """Return the log densities of own documents' topics and of own words given theirs, and the tokens per topic.
+
+        That of the totals is left out.
+        """
+        part, state, seeds, priors = self.part, self.state, self.corpus.seeds, self.priors
+        own, alpha, beta, total = slice(0, part.n_own), priors.alpha, priors.beta, priors.alpha_total
+        doc_topic, words = state.doc_topic[own], part.words_of[part.number]
+        topics = 0.0
+        if (alpha == alpha[0]).all():
+            topics = log_rising(doc_topic, _rising_table(alpha[0], doc_topic))
+        else:
+            for k, prior in enumerate(alpha):
+                column = np.ascontiguousarray(doc_topic[:, k : k + 1])
+                topics += log_rising(column, _rising_table(prior, column))
+        lengths = np.diff(self.corpus.start)[own]
+        topics -= float((gammaln(lengths + total) - gammaln(total)).sum())
+        word_topic = state.word_topic[words]
+        value = log_rising(word_topic, _rising_table(beta, word_topic))
+        here = np.flatnonzero((seeds.word >= words.start) & (seeds.word < words.stop))
+        if len(here):  # these start from more than beta
+            n = state.word_topic[seeds.word[here], seeds.topic[here]].astype(float)
+            more = beta + seeds.amount[here]
+            value += float((log_rising_factorial(n, more) - log_rising_factorial(n, beta)).sum())
+        return np.array([topics, value]), state.topic_total
+
+    # ----------------------------------------------------------------------------------------------------------------
+    # What shards tell each other: one message for each shard, and one from each
+    # ----------------------------------------------------------------------------------------------------------------
+
+    def tell_counts(self) -> list[Message]:
+        """Tell each shard what has changed in the counts of its words, and the topics of its guests from here."""
+        change, total = self.state.word_topic - self._words, self.state.topic_total - self._total
+        return [
+            {"words": (_narrow(change[words]), total), **topics}
+            for words, topics in zip(self.part.words_of, self.tell_topics(), strict=True)
+        ]
+
+    def hear_counts(self, messages: list[Message]) -> None:
+        """Add up the changes in the counts of own words, and take in the topics of guests."""
+        words = self.part.words_of[self.part.number]
+        for message in messages:
+            change, total = message["words"]
+            self._words[words] += change
+            self._total += total
+        self.state.topic_total[:] = self._total
+        self.hear_topics(messages)
+
+    def tell_topics(self) -> list[Message]:
+        """Tell each shard the topics of its guests from here."""
+        inverse = (1.0 / np.maximum(np.diff(self.corpus.start), 1)).astype(np.float32)
+        return [{"topics": pack(self.state.doc_topic, inverse, guests)} for guests in self.part.sent_documents]
+
+    def hear_topics(self, messages: list[Message]) -> None:
+        """Take in the topics of guests."""
+        for rows, message in zip(self.part.guests_from, messages, strict=True):
+            unpack(*message["topics"], self.state.doc_topic, rows.start)
+        self.project(self.part.n_own)
+
+    def tell_sums(self) -> list[Message]:
+        """Tell each shard the counts of own words, and the augmented variables of own pairs that end there."""
+        counts = _narrow(self._words[self.part.words_of[self.part.number]])
+        return [
+            {"words": (counts,), "pairs": (self.state.augmented[pairs],)} for pairs in self.part.sent_pairs
+        ]
+
+    def hear_sums(self, messages: list[Message]) -> None:
+        """Take in the counts of all words, and the augmented variables of pairs that enter from other shards."""
+        for words, pairs, message in zip(self.part.words_of, self.part.pairs_from, messages, strict=True):
+            self._words[words] = message["words"][0]
+            self.state.augmented[pairs] = message["pairs"][0]
+        self.state.word_topic[:] = self._words
+
+    def keepsake(self) -> tuple[NDArray[np.int32], Array, dict[str, Any], NDArray[np.uint64]]:
+        """Return all that has to be kept of the shard: own assignments, augmented variables and random states."""
+        state = self.state
+        own = state.augmented[: self.part.n_own_pairs].copy()
+        return state.assignments.copy(), own, state.rng.bit_generator.state, state.stream.copy()
+
+
+def _narrow(counts: NDArray[np.float32]) -> NDArray:
+    """Return whole numbers in the smallest type that holds them."""
+    low, high = counts.min(initial=0.0), counts.max(initial=0.0)
+    return counts.astype(np.promote_types(np.min_scalar_type(int(low)), np.min_scalar_type(int(high))))
+
+
+def log_rising_factorial(n: NDArray, a: NDArray | float) -> NDArray[np.float64]:
+    """Return log of a (a + 1) ... (a + n - 1)."""
+    return np.asarray(gammaln(n + a) - gammaln(a))
+
+
+def _rising_table(a: float, counts: NDArray[np.float32]) -> NDArray[np.float64]:
+    return log_rising_factorial(np.arange(int(counts.max(initial=0)) + 1), a)
