@@ -40,8 +40,12 @@ def small_model(**changes):
 
 
 def attributes(model):
-    """Return all attributes of a fitted model but the seconds it took."""
-    found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "timings_"}
+    """Return all attributes of a fitted model but how it was run."""
+    found = {
+        name: value
+        for name, value in vars(model).items()
+        if name.endswith("_") and name not in ("timings_", "exchanged_")
+    }
     found["samples_"] = [dataclasses.astuple(sample) for sample in model.samples_]
     return {**found, "network_": described(model.network_)}
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 __all__ = [
     "DataError",
+    "EngineError",
     "LinktopicsError",
     "MixingWarning",
     "ModelError",
@@ -30,6 +31,10 @@ class ModelError(LinktopicsError):
 
 class SamplingError(LinktopicsError, ArithmeticError):
     """The chain cannot go on, because its numbers left the range that can be computed with."""
+
+
+class EngineError(LinktopicsError, RuntimeError):
+    """The machines that should run a chain are not there, too few, or not equipped for it."""
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linktopics._checks import user_stacklevel
 from linktopics._inputs import resolve_network
-from linktopics.engines import Engine
+from linktopics.engines import Engine, resolve_engine
 from linktopics.errors import DataError, MixingWarning, ModelError
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, Plan, run_chains
@@ -56,15 +57,18 @@ class GoesOn:
         """Run the chains to the end of the plan, and describe what they found."""
         corpus, keep = run.awake(), None
         before, run.plan = run.plan, plan
-        if checkpoint is not None:
-            try:
-                if not (isinstance(every, Integral) and every >= 1):
-                    raise ValueError(f"checkpoint_every is {every!r}; it must be a whole number from 1 on.")
-                keep = self._keeper(checkpoint, run, overwrite).keep
-            except BaseException:
-                run.plan = before
-                raise
-        run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every, engine)
+        # An engine may not be to be had, which is best known before a folder is made.
+        engine = engine if engine == "threads" else resolve_engine(engine)
+        with nullcontext() if isinstance(engine, str) else engine:
+            if checkpoint is not None:
+                try:
+                    if not (isinstance(every, Integral) and every >= 1):
+                        raise ValueError(f"checkpoint_every is {every!r}; it must be a whole number from 1 on.")
+                    keep = self._keeper(checkpoint, run, overwrite).keep
+                except BaseException:
+                    run.plan = before
+                    raise
+            run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every, engine)
         self._describe(run)
         verdict = self._verdict() if len(run.chains) > 1 and self.verbose is not False else None
         if verdict is not None:
@@ -295,6 +299,7 @@ class GoesOn:
         self.log_joints_ = self.trace_["log joint"]
         self.samples_ = [sample for chain in run.chains for sample in chain.samples]
         self.timings_ = {step: sum(c.seconds[step] for c in run.chains) for step in run.chains[0].seconds}
+        self.exchanged_ = run.chains[0].sent
         means = [np.mean([sample.log_joint for sample in chain.samples]) for chain in run.chains]
         self.best_chain_ = int(np.argmax(means)) if run.described is None else run.described
         self.log_joint_ = self.log_joints_[self.best_chain_]

@@ -41,7 +41,13 @@ PAPER_MODELS: dict[str, dict[str, str]] = {
     "Approx-gMMRTM": {"loss": "hinge", "weights": "full", "sampler": "cached"},
 }
 
-PAPER_SETTING: dict[str, Any] = {"pair_features": None, "weight_variance": 1.0, "negatives": 0.01, "n_chains": 1, "n_shards": 1}
+PAPER_SETTING: dict[str, Any] = {
+    "pair_features": None,
+    "weight_variance": 1.0,
+    "negatives": 0.01,
+    "n_chains": 1,
+    "n_shards": 1,
+}
 """Where the paper does other than our defaults."""
 
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
@@ -167,6 +173,10 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         The kept samples of all chains.
     timings_ : dict of str to float
         Seconds spent on "topics", "augmented" variables and "weights", over all chains.
+    exchanged_ : dict of str to float
+        Bytes per sweep that the shards of a chain told each other, or with a machine for each would have sent: changes
+        in the counts of "words", "topics" of documents, augmented variables of "pairs", "sums" for the weights, and
+        "states" that were fetched to be kept. Empty with one shard, and for a model that was loaded.
     n_pairs_ : int
         Number of training pairs, links and non-links.
     network_ : DocumentNetwork

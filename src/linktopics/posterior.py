@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -145,8 +144,8 @@ class Chain:
         What was kept.
     seconds : dict of str to float
         Time spent on each step of a sweep.
-    sent : Counter
-        Bytes that shards told each other in the last run, by what was told (see `Crew`).
+    sent : dict of str to float
+        Bytes that shards told each other per sweep of the last run, by what was told (see `Crew`).
     """
 
     number: int
@@ -154,7 +153,7 @@ class Chain:
     trace: Array
     samples: list[PosteriorSample] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    sent: Counter[str] = field(default_factory=Counter)
+    sent: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def at(cls, number: int, state: State) -> Chain:
@@ -248,7 +247,7 @@ def run_chains(
         sampler = Sampler(corpus, settings, chain.state, runs_shards)
         sampler.seconds.update(chain.seconds)
         chain.seconds = sampler.seconds
-        state, kept_at = chain.state, -1
+        state, kept_at, began = chain.state, -1, chain.state.iteration
         try:
             while state.iteration < plan.length and not stop.is_set():
                 sampler.step()
@@ -269,10 +268,11 @@ def run_chains(
                 keep(chain)
         finally:
             sampler.close()
-            chain.sent = sampler.sent
+            swept = max(state.iteration - began, 1)
+            chain.sent = {name: amount / swept for name, amount in sampler.sent.items()}
 
     left = sum(plan.length - chain.state.iteration for chain in chains)
-    with threadpool_limits(1), ProgressBar(left, verbose) as progress:
+    with threadpool_limits(1), runs_shards, ProgressBar(left, verbose) as progress:
         _spread(run, len(chains), workers, stop, inline=keep is None)
 
 

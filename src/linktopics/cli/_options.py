@@ -66,6 +66,13 @@ class SamplerKind(str, Enum):
     cached = "cached"
 
 
+class EngineName(str, Enum):
+    """Who runs the shards of a chain."""
+
+    threads = "threads"
+    ray = "ray"
+
+
 class LearnAlpha(str, Enum):
     """What is learned of alpha: one number, or one for each topic."""
 

@@ -13,6 +13,7 @@ from linktopics.cli._options import (
     DATA_HELP,
     NUMBER,
     REAL,
+    EngineName,
     Format,
     FormatOption,
     Jobs,
@@ -165,6 +166,22 @@ def fit(
         int | None, _option("The same seed gives the same model.", CHAINS, "0", min=0, metavar=NUMBER)
     ] = None,
     jobs: Annotated[int | None, _option("Threads.", CHAINS, "all cores", min=1, metavar=NUMBER)] = None,
+    shards: Annotated[
+        str | None,
+        _option(
+            "Parts of the documents on which cores or machines work at once; 1 is exact.",
+            CHAINS,
+            "auto: 1, but 8 for one chain on a million tokens",
+            metavar=f"auto|{NUMBER}",
+        ),
+    ] = None,
+    engine: Annotated[
+        EngineName | None, _option("Who works on shards: threads, or a cluster of Ray.", CHAINS, "threads")
+    ] = None,
+    address: Annotated[
+        str | None,
+        _option("The Ray cluster: auto, or host:port.", CHAINS, "Ray on this machine alone", metavar="ADDRESS"),
+    ] = None,
     checkpoint_every: Annotated[
         int | None,
         _option("Sweeps between two checkpoints.", CHAINS, "50", "--checkpoint-every", min=1, metavar=NUMBER),
@@ -219,6 +236,17 @@ def resume(
         ),
     ] = None,
     jobs: Jobs = None,
+    engine: Annotated[
+        EngineName, typer.Option(help="Who works on shards: threads, or a cluster of Ray.")
+    ] = EngineName.threads,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The Ray cluster: auto, or host:port (default Ray on this machine alone).",
+            show_default=False,
+        ),
+    ] = None,
     checkpoint_every: Annotated[int, typer.Option(min=1, metavar=NUMBER, help="Sweeps between two checkpoints.")] = 50,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
     debug: Debug = False,
@@ -226,7 +254,7 @@ def resume(
     """Go on with a run that was stopped, or add burn-in or samples to one that is finished."""
     from linktopics.commands.fitting import run_resume
 
-    run_resume(model, iterations, samples, jobs, checkpoint_every, quiet=quiet)
+    run_resume(model, iterations, samples, jobs, checkpoint_every, (engine.value, address), quiet=quiet)
 
 
 @app.command(

@@ -15,6 +15,7 @@ from rich.text import Text
 from linktopics._report import numbered
 from linktopics.commands.output import printable
 from linktopics.commands.reading import read_network
+from linktopics.engines import Engine, Ray
 from linktopics.errors import DataError, ModelError, mixing_not_told
 from linktopics.features import BUILT_IN, DEFAULT, Column
 from linktopics.model import RelationalTopicModel
@@ -47,7 +48,9 @@ READING = ("min_documents", "max_share", "stop_words", "strict")
 
 LISTS = ("feature", "column", "seed_words")
 
-OTHERS = ("data", "output", "checkpoint_every", "seed_words", "negatives", "feature", "column")
+OTHERS = (
+    "data", "output", "checkpoint_every", "shards", "engine", "address", "seed_words", "negatives", "feature", "column",
+)  # fmt: skip
 
 N_TOPICS_SHOWN = 12
 
@@ -75,6 +78,7 @@ def run_fit(given: Mapping[str, Any], config: Path | None, *, overwrite: bool, q
     model = RelationalTopicModel(**settings_of(chosen), verbose=False if quiet else "auto")
     _check_settings(model)
     reading = {name: chosen[name] for name in READING if name in chosen}
+    engine = _engine(chosen.get("engine", "threads"), chosen.get("address"))
     columns = [feature.column for feature in _columns(chosen)]
     network = read_network(str(chosen["data"]), {**reading, **({"columns": columns} if columns else {})})
     resolve_seed_words(model.seed_words, model.seed_weight, model.n_topics, network)  # which refuses what it must
@@ -90,6 +94,7 @@ def run_fit(given: Mapping[str, Any], config: Path | None, *, overwrite: bool, q
                 checkpoint=folder,
                 checkpoint_every=chosen.get("checkpoint_every", 50),
                 overwrite=overwrite,
+                engine=engine,
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_stopped(folder, before)) from None
@@ -97,7 +102,14 @@ def run_fit(given: Mapping[str, Any], config: Path | None, *, overwrite: bool, q
 
 
 def run_resume(
-    path: Path, n_iter: int, n_samples: int | None, n_jobs: int | None, checkpoint_every: int, *, quiet: bool
+    path: Path,
+    n_iter: int,
+    n_samples: int | None,
+    n_jobs: int | None,
+    checkpoint_every: int,
+    engine: tuple[str, str | None] = ("threads", None),
+    *,
+    quiet: bool,
 ) -> None:
     """Go on with a run, and keep it where it is."""
     model = RelationalTopicModel.load(path, unfinished=True)
@@ -112,7 +124,7 @@ def run_resume(
     started = time.perf_counter()
     try:
         with mixing_not_told():
-            model.resume(n_iter, n_samples, checkpoint=path, checkpoint_every=checkpoint_every)
+            model.resume(n_iter, n_samples, checkpoint=path, checkpoint_every=checkpoint_every, engine=_engine(*engine))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_stopped(path)) from None
     _show(model, path, time.perf_counter() - started)
@@ -142,6 +154,8 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     parameters.update({name: chosen[option] for option, name in PARAMETERS.items() if option in chosen})
     if "negatives" in chosen:
         parameters["negatives"] = _negatives(chosen["negatives"])
+    if "shards" in chosen:
+        parameters["n_shards"] = _shards(chosen["shards"])
     if "seed_words" in chosen:
         parameters["seed_words"] = _seed_words(chosen["seed_words"])
     if "feature" in chosen or "column" in chosen:
@@ -174,6 +188,22 @@ def _negatives(given: Any) -> Any:
         return float(given)
     except (TypeError, ValueError):
         raise DataError(f"negatives is {given!r}; it is auto or a number.") from None
+
+
+def _shards(given: Any) -> Any:
+    if given == "auto":
+        return given
+    if not str(given).isdigit() or isinstance(given, bool) or int(given) < 1:
+        raise DataError(f"shards is {given!r}; it is auto or a whole number from 1 on.")
+    return int(given)
+
+
+def _engine(name: str, address: str | None) -> Engine | str:
+    if name not in ("threads", "ray"):
+        raise DataError(f"engine is {name!r}; it is threads or ray.")
+    if address is not None and name != "ray":
+        raise DataError("an address is that of a Ray cluster; give --engine ray, too.")
+    return Ray(address) if name == "ray" else name
 
 
 def _seed_words(given: Any) -> dict[int, list[str]]:
@@ -280,6 +310,8 @@ def _show(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
     console = make_console()
     path, example = shlex.quote(str(folder)), shlex.quote(str(_linked_document(model.network_)))
     console.print(Text(printable(model.summary_text(N_TOPICS_SHOWN, console.width, path))))
+    if model.exchanged_:
+        console.print(_exchanged(model), markup=False, soft_wrap=True)
     console.print(f"{seconds:.1f} s; saved in {folder}. Next:", markup=False, soft_wrap=True)
     for line in (
         f"topics {path} --documents 3",
@@ -287,3 +319,10 @@ def _show(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
         f'suggest {path} --text "..."',
     ):
         console.print(f"  linktopics {printable(line)}", markup=False, soft_wrap=True)
+
+
+def _exchanged(model: RelationalTopicModel) -> str:
+    """Say what the shards of a chain told each other in a sweep."""
+    parts = ", ".join(f"{name} {size / 1e6:.2f}" for name, size in model.exchanged_.items())
+    total = sum(model.exchanged_.values()) / 1e6
+    return f"{model._run.settings.n_shards} shards told each other {total:.2f} MB per sweep ({parts})."

@@ -6,34 +6,33 @@ import numpy as np
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["move_to_neighbours", "pack", "unpack"]
+__all__ = ["deal_out", "pack", "unpack"]
 
 
 @kernel
-def move_to_neighbours(out_start, target, in_start, in_pair, source, cost, capacity, owner, load):  # type: ignore[no-untyped-def]
-    """Put each document in turn where most of its pairs lead, less where there is little room left.
+def deal_out(out_start, target, in_start, in_pair, source, label, cost, capacity, owner, load):  # type: ignore[no-untyped-def]
+    """Deal documents out to shards in turn, each to where most of its links lead, less where there is little room left.
 
-    Document i goes to the shard s with the largest n_s (1 - load_s / capacity), n_s being the number of its pairs whose
-    other end is there now; of equals, to the emptier one. A document that fits nowhere goes where there is most room.
-    `owner` and `load`, the cost of all documents of a shard, are changed in place.
+    Document i goes to the shard s with the largest (n_s + 1) (1 - load_s / capacity), n_s being the number of its links
+    whose other end is there by `owner`, in which -1 is nowhere yet; a document that fits nowhere goes where there is
+    most room. `owner` and `load`, the cost of the documents dealt out so far, are changed in place.
     """
     near = np.zeros(len(load))
+    load[:] = 0.0
     for i in range(len(owner)):
-        near[:] = 0.0
-        load[owner[i]] -= cost[i]
+        near[:] = 1.0
         for e in range(out_start[i], out_start[i + 1]):
-            near[owner[target[e]]] += 1.0
+            if label[e] and owner[target[e]] >= 0:
+                near[owner[target[e]]] += 1.0
         for e in range(in_start[i], in_start[i + 1]):
-            near[owner[source[in_pair[e]]]] += 1.0
-        best, value = -1, -1.0
+            if label[in_pair[e]] and owner[source[in_pair[e]]] >= 0:
+                near[owner[source[in_pair[e]]]] += 1.0
+        best, value = -1, 0.0
         for s in range(len(load)):
-            room = 1.0 - load[s] / capacity
-            if load[s] + cost[i] <= capacity and (
-                near[s] * room > value or (near[s] * room == value and load[s] < load[best])
-            ):
-                best, value = s, near[s] * room
+            if load[s] + cost[i] <= capacity and near[s] * (1.0 - load[s] / capacity) > value:
+                best, value = s, near[s] * (1.0 - load[s] / capacity)
         if best < 0:
-            best = np.argmin(load)
+            best = int(np.argmin(load))
         owner[i] = best
         load[best] += cost[i]
 

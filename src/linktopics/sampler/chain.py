@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linktopics.errors import SamplingError
+from linktopics.errors import EngineError, SamplingError
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.crew import Crew, Engine, LocalCrew, Threads, WorkersLostError
 from linktopics.sampler.parts import piece, place_tokens, split
@@ -205,7 +204,7 @@ class Sampler:
 
     def _numbers(self) -> dict[str, Any]:
         state = self.state
-        names = ("iteration", "weights", "feature_weights", "log_joint", "log_links")
+        names = ("iteration", "weights", "feature_weights", "topic_total", "log_joint", "log_links")
         return {name: getattr(state, name) for name in names}
 
     def _recovering(self, run: Any, *args: Any) -> Any:
@@ -218,11 +217,11 @@ class Sampler:
                 while self.state.iteration < goal:
                     self._iterate()
                 return run(*args)
-            except WorkersLostError as error:
+            except WorkersLostError as error:  # noqa: PERF203
                 lost = True
                 self._losses += 1
                 if self._losses > MAX_LOSSES:
-                    raise SamplingError(
+                    raise EngineError(
                         f"workers were lost {self._losses} times since iteration {self._kept['iteration']}, and the "
                         f"run was given up: {error}. Look at the logs of the cluster; memory is the usual reason."
                     ) from error

@@ -14,7 +14,7 @@ from linktopics.sampler.settings import Settings
 from linktopics.sampler.shard import Shard
 from linktopics.sampler.state import State
 
-__all__ = ["Crew", "Engine", "LocalCrew", "Threads", "WorkersLostError", "n_bytes"]
+__all__ = ["Crew", "Engine", "LocalCrew", "Threads", "WorkersLostError", "kind_of", "n_bytes"]
 
 
 class WorkersLostError(Exception):
@@ -28,7 +28,7 @@ class Crew(Protocol):
     ----------
     sent : Counter
         Bytes that went from shard to shard, or would have if each was on a machine of its own, by what was told;
-        "sums" are what went to and from the chain itself.
+        "sums" are what went to and from the chain itself in every iteration, and "states" what was fetched to keep.
     remote : bool
         Whether workers have copies of everything, and may be lost.
     """
@@ -50,10 +50,19 @@ class Crew(Protocol):
 
 
 class Engine(Protocol):
-    """Where crews come from."""
+    """Where crews come from; entered as a context for as long as they are needed."""
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(self, *exception: Any) -> None: ...
 
     def start(self, parts: list[Part], settings: Settings, states: list[State]) -> Crew:
         """Return a crew with one shard for each part."""
+
+
+def kind_of(method: str) -> str:
+    """Return under which name of `Crew.sent` the answers to a question go."""
+    return "states" if method == "keepsake" else "sums"
 
 
 def n_bytes(thing: Any) -> int:
@@ -85,6 +94,12 @@ class Threads:
 
     n_threads: int = 1
 
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        pass
+
     def start(self, parts: list[Part], settings: Settings, states: list[State]) -> LocalCrew:
         """Return a crew with one shard for each part."""
         shards = [Shard(part, settings, state) for part, state in zip(parts, states, strict=True)]
@@ -105,7 +120,7 @@ class LocalCrew:
         """Call a method of every shard."""
         results = self._map(lambda shard: getattr(shard, method)(*args))
         if len(self.shards) > 1:
-            self.sent["sums"] += len(self.shards) * n_bytes(args) + n_bytes(results)
+            self.sent[kind_of(method)] += len(self.shards) * n_bytes(args) + n_bytes(results)
         return results
 
     def exchange(self, tell: str, hear: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.kernels.partition import move_to_neighbours
+from linktopics.kernels.partition import deal_out
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.state import State
 
@@ -20,7 +21,7 @@ SLACK = 1.02
 """How much above the average the cost of a shard may be."""
 
 PASSES = 10
-"""How often documents are moved to their neighbours."""
+"""How often documents are dealt out."""
 
 Indices = NDArray[np.int64]
 
@@ -117,16 +118,14 @@ def split(corpus: Corpus, n_parts: int) -> list[Part]:
                 n_own_pairs=len(own_pairs),
                 documents=documents,
                 pairs=pairs,
-                sent_documents=[
-                    _own(local, guests[other][owner[guests[other]] == number]) for other in range(n_parts)
-                ],
+                sent_documents=[_own(local, guests[other][owner[guests[other]] == number]) for other in range(n_parts)],
                 sent_pairs=[
                     np.flatnonzero(of_target[own_pairs] == other) if other != number else np.empty(0, np.int64)
                     for other in range(n_parts)
                 ],
                 guests_from=[_run_of(guest_owner, other, len(documents)) for other in range(n_parts)],
                 pairs_from=[_run_of(pair_owner, other, len(own_pairs)) for other in range(n_parts)],
-                words_of=[slice(first, last) for first, last in zip(bounds[:-1], bounds[1:], strict=True)],
+                words_of=[slice(first, last) for first, last in pairwise(bounds)],
                 own_features=np.asfortranarray(corpus.features[own_pairs]),
             )
         )
@@ -136,19 +135,17 @@ def split(corpus: Corpus, n_parts: int) -> list[Part]:
 def assign_documents(corpus: Corpus, n_parts: int) -> NDArray[np.int32]:
     """Return the shard of each document.
 
-    Documents begin in runs of equal cost and move to their neighbours, one after the other and several times, as long
-    as there is room (restreamed linear deterministic greedy partitioning, Nishimura and Ugander 2013). A hub with
-    thousands of pairs counts as what it costs, so it shares its shard with fewer others.
+    Documents are dealt out one after the other, each to where its links lead if there is room, and then several times
+    again, by when the links of all are known (restreamed linear deterministic greedy partitioning, Nishimura and
+    Ugander 2013). A hub with thousands of pairs counts as what it costs, so it shares its shard with fewer others.
     """
     ends = np.diff(corpus.out_start) + np.diff(corpus.in_start)
     cost = 1.0 + np.diff(corpus.start) + PAIR_COST * ends
-    before = np.cumsum(cost) - cost
-    owner = np.minimum(before * n_parts / cost.sum(), n_parts - 1).astype(np.int32)
     capacity = SLACK * cost.sum() / n_parts
-    load = np.bincount(owner, weights=cost, minlength=n_parts)
-    ends_of = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.source)
+    owner, load = np.full(corpus.n_documents, -1, np.int32), np.zeros(n_parts)
+    pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.source, corpus.label)
     for _ in range(PASSES):
-        move_to_neighbours(*ends_of, cost, capacity, owner, load)
+        deal_out(*pairs, cost, capacity, owner, load)
     return owner
 
 

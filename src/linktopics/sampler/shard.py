@@ -91,9 +91,7 @@ class Shard:
         if name == "noise":
             return self.state.rng.standard_normal(args[0]) if self.part.number == 0 else np.empty(0)
         if self._sums is None:
-            self._sums = PairSums(
-                self.part, self.settings.n_topics, self.state.doc_topic, self.linear, self.quadratic
-            )
+            self._sums = PairSums(self.part, self.settings.n_topics, self.state.doc_topic, self.linear, self.quadratic)
         if name == "perturbed":
             args = (self.state.rng,)
         return getattr(self._sums, name)(*args)
@@ -249,9 +247,7 @@ class Shard:
     def tell_sums(self) -> list[Message]:
         """Tell each shard the counts of own words, and the augmented variables of own pairs that end there."""
         counts = _narrow(self._words[self.part.words_of[self.part.number]])
-        return [
-            {"words": (counts,), "pairs": (self.state.augmented[pairs],)} for pairs in self.part.sent_pairs
-        ]
+        return [{"words": (counts,), "pairs": (self.state.augmented[pairs],)} for pairs in self.part.sent_pairs]
 
     def hear_sums(self, messages: list[Message]) -> None:
         """Take in the counts of all words, and the augmented variables of pairs that enter from other shards."""
@@ -264,7 +260,7 @@ class Shard:
         """Return all that has to be kept of the shard: own assignments, augmented variables and random states."""
         state = self.state
         own = state.augmented[: self.part.n_own_pairs].copy()
-        return state.assignments.copy(), own, state.rng.bit_generator.state, state.stream.copy()
+        return state.assignments.copy(), own, dict(state.rng.bit_generator.state), state.stream.copy()
 
 
 def _narrow(counts: NDArray[np.float32]) -> NDArray:

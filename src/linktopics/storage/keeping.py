@@ -259,7 +259,12 @@ def _expected(run: Run, training: dict[str, NDArray]) -> Iterator[tuple[str, NDA
     K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
     F, P = len(run.features.columns), run.n_pairs
     weights = {"weights": (K, K), "feature_weights": (F,)}
-    of_states = {**weights, "assignments": (run.network.n_tokens,), "augmented": (P,), "streams": (run.settings.n_shards, 4)}
+    of_states = {
+        **weights,
+        "assignments": (run.network.n_tokens,),
+        "augmented": (P,),
+        "streams": (run.settings.n_shards, 4),
+    }
     of_samples = {**weights, "word_topic": (V, padded(K)), "doc_topic": (n, K), "alpha": (K,)}
     for name in ("source", "target", "label"):
         yield name, training[name], (P,)
