@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -121,14 +121,11 @@ def _memory_mb(name: str) -> float:
     return int(found[1]) / 1024
 
 
-def in_process(code: str, *arguments: str, **environment: str) -> Any:
+def in_process(code: str, *arguments: str) -> Any:
     """Run Python code in a process of its own, and return what its last line, JSON, says."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]), **environment},
-    )
+    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
     if done.returncode:
         raise SystemExit(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])
@@ -174,13 +171,7 @@ def machine() -> str:
 
 def versions(*others: str) -> dict[str, str]:
     """Return the versions of packages that a benchmark depends on."""
-    found = {}
-    for name in (*PACKAGES, *others):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    return {name: version(name) for name in (*PACKAGES, *others)}
 
 
 def finish(

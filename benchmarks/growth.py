@@ -1,6 +1,7 @@
 """How the cost of an iteration grows: with documents, topics and pairs; and the weight step beside the sweep.
 
-    python benchmarks/growth.py [--quick] [--only documents topics pairs debian] [--json docs/results/performance/growth.json]
+    python benchmarks/growth.py [--quick] [--only documents topics pairs debian]
+        [--json docs/results/performance/growth.json]
 
 Networks are simulated, but for debian, which is looked for among the data sets. All on one thread.
 """
@@ -71,7 +72,13 @@ def debian_row(arguments: Any) -> Row:
     corpus = Corpus.build(network.counts, drawn, symmetric=not network.directed)
     steps = time_steps(corpus, 100, *((1, 1) if arguments.quick else (20, 3)))
     ratio = steps["weights_ms"] / steps["topics_ms"]
-    return {"documents": network.n_documents, "topics": 100, "n_pairs": len(drawn), "weights_over_topics": ratio, **steps}
+    return {
+        "documents": network.n_documents,
+        "topics": 100,
+        "n_pairs": len(drawn),
+        "weights_over_topics": ratio,
+        **steps,
+    }
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
-"""Whole iterations beside a straightforward compiled version of the paper's algorithm, and training beside topica's RTM.
+"""Whole iterations beside a compiled version of the paper's algorithm, and training beside topica's RTM.
 
-    python benchmarks/iteration.py [--quick] [--only paper growth topica] [--json docs/results/performance/iteration.json]
+    python benchmarks/iteration.py [--quick] [--only paper growth topica]
+        [--json docs/results/performance/iteration.json]
 
 Needs the data sets cora-r and cora, and ``pip install '.[benchmark]'``. All on one thread.
 """
@@ -94,7 +95,8 @@ def paper_rows(arguments: Any) -> list[Row]:
         corpus = build(open_data(name, arguments.data), 0.01)
         for n_topics in (10, 20) if arguments.quick else (10, 20, 50):
             # The weights of K = 50 take the paper's version minutes.
-            rows.append({"data": name, **against_paper(corpus, n_topics, burn_in, 2 if n_topics >= 50 else rounds)})
+            row = against_paper(corpus, n_topics, burn_in, 2 if n_topics >= 50 else rounds)
+            rows.append({"data": name, **row})
     return rows
 
 
@@ -183,9 +185,7 @@ def topica_rows(arguments: Any, n_topics: int = 20) -> tuple[list[Row], list[Row
         split.ours(default_model(n_topics, 2))  # compiles
         runs: dict[str, list[tuple[int, float, float]]] = {}
         for n in lengths:
-            paper = RelationalTopicModel.from_paper(
-                "Gibbs-gRTM", n_topics, n_iter=n - 1, random_state=0, verbose=False
-            )
+            paper = RelationalTopicModel.from_paper("Gibbs-gRTM", n_topics, n_iter=n - 1, random_state=0, verbose=False)
             runs.setdefault("linktopics, Gibbs-gRTM", []).append((n, *split.ours(paper)))
             runs.setdefault("linktopics, default", []).append((n, *split.ours(default_model(n_topics, n))))
         for inference, numbers in iterations.items():
@@ -212,13 +212,15 @@ def main() -> None:
     with one_thread():
         if "paper" in arguments.only:
             note = (
-                "The paper's version is compiled, and draws from the same conditionals: topics by a loop over neighbours, "
-                "weights by the matrix of size K^2 x K^2 with BLAS and Cholesky, the same Polya-Gamma draws. “If lent our "
-                "weight step”: its own topics and augmented variables, but our weights."
+                "The paper's version is compiled, and draws from the same conditionals: topics by a loop over "
+                "neighbours, weights by the matrix of size K^2 x K^2 with BLAS and Cholesky, the same "
+                "Polya-Gamma draws. “If lent our weight step”: its own topics and augmented variables, but our weights."
             )
             tables.append(table("Steps of an iteration", PAPER_COLUMNS, paper_rows(arguments), note))
         if "growth" in arguments.only:
-            note = "1,000 simulated documents, K = 20; half of the pairs are links. A pair counts for both its documents."
+            note = (
+                "1,000 simulated documents, K = 20; half of the pairs are links. A pair counts for both its documents."
+            )
             tables.append(
                 table("With longer documents and more neighbours", GROWTH_COLUMNS, growth_rows(arguments.quick), note)
             )
@@ -231,9 +233,9 @@ def main() -> None:
             )
             tables.append(table("A pass of training beside topica's RTM", PASS_COLUMNS, per_pass, note))
             note = (
-                "Documents are split 80 to 20. Test documents are scored by their words against all training documents; "
-                "AUC of their links with them. topica says of its Gibbs inference that link scores are better from the "
-                "variational one."
+                "Documents are split 80 to 20. Test documents are scored by their words against all training "
+                "documents; AUC of their links with them. topica says of its Gibbs inference that link scores are "
+                "better from the variational one."
             )
             tables.append(table("Held-out links against seconds of training", AUC_COLUMNS, scores, note))
     about = "One thread; all that is compared is timed in turn in one run."

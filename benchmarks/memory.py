@@ -111,8 +111,9 @@ def main() -> None:
     ]
     columns = {"what": ("what", "{}"), "mb": ("MB", "{:,.0f}"), "ratio": ("times", "{:.2f}")}
     about = (
-        f"`RelationalTopicModel({K}, pair_features=None, n_chains=1).fit(network)` on {documents:,} simulated documents "
-        f"with {tokens:,} tokens and {links:,} links, and as many non-links; three iterations, one sample. MB are 2^20 bytes."
+        f"`RelationalTopicModel({K}, pair_features=None, n_chains=1).fit(network)` on {documents:,} simulated "
+        f"documents with {tokens:,} tokens and {links:,} links, and as many non-links; three iterations, one sample. "
+        "MB are 2^20 bytes."
     )
     tables = [table("Memory of a fit", columns, rows), table("Besides", columns, others)]
     finish("Memory", about, tables, arguments, peak_over_must=found["peak"] / must)

@@ -101,7 +101,7 @@ def paper_sweep(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
 def paper_scores(source, target, zbar, P, scores):  # type: ignore[no-untyped-def]
-    """scores = (zbar[source] * P[target]).sum(1)."""
+    """Compute ``scores = (zbar[source] * P[target]).sum(1)``."""
     for e in range(len(source)):
         x = np.float32(0.0)
         for k in range(zbar.shape[1]):
@@ -156,7 +156,11 @@ class PaperSampler:
 
     def step(self, weights: bool = True) -> None:
         """Do one iteration; without `weights` they stay what they are."""
-        for name, draw in (("weights", self.draw_weights), ("topics", self.draw_topics), ("augmented", self.draw_augmented)):
+        for name, draw in (
+            ("weights", self.draw_weights),
+            ("topics", self.draw_topics),
+            ("augmented", self.draw_augmented),
+        ):
             clock = time.perf_counter()
             if weights or name != "weights":
                 draw()

@@ -110,16 +110,16 @@ def main() -> None:
             if arguments.quick and name == "debian":
                 continue
             network = open_data(name, arguments.data)
-            for n_topics in arguments.topics or ([10, 50] if arguments.quick else [10, 20, 50, 100]):
-                rows.append(measure(name, network, n_topics, **{**settings, **quick}))
+            numbers = arguments.topics or ([10, 50] if arguments.quick else [10, 20, 50, 100])
+            rows += [measure(name, network, n_topics, **{**settings, **quick}) for n_topics in numbers]
         n_iter = 40 if arguments.quick else 400
         seconds = training_run(open_data("cora", arguments.data), n_iter)
     pairs = ", ".join(dict.fromkeys(f"{row['pairs']:,} on {row['data']}" for row in rows))
     about = (
         "The exact sweep draws topics given words *and* links and sampled non-links (pairs: "
-        f"{pairs}). tomotopy's LDA draws topics given words alone, from the same tokens: it does less. The paper's loop "
-        "visits every neighbour for every token and topic, as the paper's algorithm is written, and is compiled too; it "
-        "is left out where it would take too long. One thread; the best of several rounds in turn, after burn-in."
+        f"{pairs}). tomotopy's LDA draws topics given words alone, from the same tokens: it does less. The paper's "
+        "loop visits every neighbour for every token and topic, as the paper's algorithm is written, and is compiled "
+        "too; it is left out where it would take too long. One thread; the best of several rounds."
     )
     found = [
         table("Topics: million tokens per second, and milliseconds of the three steps", COLUMNS, rows),
