@@ -156,7 +156,7 @@ def page() -> str:
         f"{made['folds']} folds over documents, K = {made['topics'][0]}, mean ± standard deviation over folds. Link rank and median rank: of the "
         "true links among all training documents, lower is better; hits@20: share of the true links among the first 20.",
         "",
-        f"From {command('features')}. Folds ran two at a time on a busy machine, and the rows *paper* and *lda* of Citeseer and WebKB are those of the same folds in [study.md](study.md): seconds say little here, [features-cost.md](features-cost.md) has the cost of features.",
+        f"From {command('features')}. Folds ran two at a time on a busy machine, and the rows *paper* and *lda* of Citeseer and WebKB are those of the same folds in [study.md](study.md): seconds say little here, [performance.md](performance.md#features-of-pairs) has the cost of features.",
         "",
         "- *paper*: Gibbs-gRTM with the paper's setting (400 sweeps, one sample, prior variance 1, no features); then ten "
         "samples, and four chains of ten, averaged.",

@@ -23,6 +23,9 @@ MAX_NEGATIVES = 1_000_000
 NEGATIVES_PER_LINK = 5
 """Non-links per link in networks too large for a fraction of all pairs."""
 
+CHUNK = 2**20
+"""Pairs that are worked out at once, to need little memory besides the result."""
+
 AUTO = "auto"
 AUTO_FRACTION = 0.01
 AUTO_PER_LINK = (NEGATIVES_PER_LINK, 20)
@@ -97,12 +100,16 @@ def sample_pairs(
     n_negatives = _n_negatives(negatives, n_unobserved, len(links))
     free = _sample_distinct(n_unobserved, n_negatives, rng)
     # The r-th unobserved pair has rank r plus the number of links that stand before it.
-    ranks = free + np.searchsorted(taken - np.arange(len(taken)), free, side="right")
-    pairs = np.concatenate([links, _unrank(ranks, n_documents, directed)])
-    label = np.arange(len(pairs)) < len(links)
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    source, target = pairs[order].astype(np.int32).T
-    return TrainingPairs(np.ascontiguousarray(source), np.ascontiguousarray(target), label[order], n_documents)
+    free += np.searchsorted(taken - np.arange(len(taken)), free, side="right")
+    # Ranks are in the order of source and target. One bit below each keeps the label beside it.
+    keys = np.concatenate([2 * taken + 1, 2 * free])
+    del taken, free
+    keys.sort(kind="stable")  # two runs in order: a merge
+    source, target = (np.empty(len(keys), np.int32) for _ in range(2))
+    for start in range(0, len(keys), CHUNK):
+        part = slice(start, start + CHUNK)
+        source[part], target[part] = _unrank(keys[part] >> 1, n_documents, directed).T
+    return TrainingPairs(source, target, (keys & 1).astype(bool), n_documents)
 
 
 def _n_negatives(negatives: float | str, n_unobserved: int, n_links: int) -> int:
@@ -142,7 +149,9 @@ def _sample_distinct(population: int, size: int, rng: np.random.Generator) -> ND
         return np.setdiff1d(np.arange(population), left_out, assume_unique=True)
     chosen = np.empty(0, dtype=np.int64)
     while len(chosen) < size:
-        chosen = np.union1d(chosen, rng.integers(population, size=size - len(chosen)))
+        chosen = np.concatenate([chosen, rng.integers(population, size=size - len(chosen))])
+        chosen.sort()
+        chosen = chosen[np.diff(chosen, prepend=-1) > 0]  # no number twice
     return chosen
 
 

@@ -63,7 +63,10 @@ def take_sample(chain: int, corpus: Corpus, state: State) -> PosteriorSample:
     np.add.at(word_topic, (seeds.word, seeds.topic), seeds.amount)
     word_topic[:, :K] /= state.topic_total[:K] + priors.beta * corpus.n_words + seeds.mass(K)
     lengths = np.diff(corpus.start)
-    doc_topic = (state.doc_topic[:, :K] / np.maximum(lengths, 1)[:, None]).astype(np.float32)
+    doc_topic = np.empty((corpus.n_documents, K), np.float32)
+    # In float64 and rounded once, but without an array of that size.
+    lengths_or_1 = np.maximum(lengths, 1)[:, None]
+    np.divide(state.doc_topic[:, :K], lengths_or_1, out=doc_topic, dtype=np.float64, casting="same_kind")
     doc_topic[lengths == 0] = priors.alpha / priors.alpha_total
     return PosteriorSample(
         chain,

@@ -12,6 +12,9 @@ from linktopics.pairs import TrainingPairs
 
 __all__ = ["Corpus", "Seeds", "tokens"]
 
+CHUNK = 2**16
+"""Documents whose counts are spelt out at once."""
+
 
 @dataclass(frozen=True)
 class Seeds:
@@ -131,6 +134,14 @@ class Corpus:
 
 def tokens(counts: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return (start, words): every count spelt out as that many tokens."""
-    words = np.repeat(counts.indices, counts.data).astype(np.int32, copy=False)
-    start = np.concatenate([[0], np.cumsum(counts.data, dtype=np.int64)])[counts.indptr]
-    return start.astype(np.int64, copy=False), words
+    n_documents = counts.shape[0]
+    start = np.zeros(n_documents + 1, np.int64)
+    words = np.empty(counts.data.sum(dtype=np.int64), np.int32)
+    for first in range(0, n_documents, CHUNK):  # at once there would be several 64-bit numbers for each count
+        last = min(first + CHUNK, n_documents)
+        ends = counts.indptr[first : last + 1]
+        repeats = counts.data[ends[0] : ends[-1]]
+        up_to = np.append(0, np.cumsum(repeats, dtype=np.int64))
+        start[first : last + 1] = start[first] + up_to[ends - ends[0]]
+        words[start[first] : start[last]] = np.repeat(counts.indices[ends[0] : ends[-1]], repeats)
+    return start, words

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linktopics.kernels.counts import add_up
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.sweep import rng_streams
 from linktopics.sampler.corpus import Corpus
@@ -79,14 +80,11 @@ def count_topics(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
     """Return (doc_topic, word_topic, topic_total) of the assignments."""
     width = padded(n_topics)
-    document = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))
-
-    def table(rows: NDArray, n_rows: int) -> NDArray[np.float32]:
-        counts = np.bincount(rows.astype(np.int64) * width + assignments, minlength=n_rows * width)
-        return counts.reshape(n_rows, width).astype(np.float32)
-
-    total = np.bincount(assignments, minlength=width).astype(np.int64)
-    return table(document, corpus.n_documents), table(corpus.words, corpus.n_words), total
+    doc_topic = np.zeros((corpus.n_documents, width), np.float32)
+    word_topic = np.zeros((corpus.n_words, width), np.float32)
+    topic_total = np.zeros(width, np.int64)
+    add_up(corpus.start, corpus.words, assignments, doc_topic, word_topic, topic_total)
+    return doc_topic, word_topic, topic_total
 
 
 def random_states(

@@ -1,0 +1,123 @@
+"""Peak of memory of a fit, beside the sum of the arrays that must exist.
+
+    python benchmarks/memory.py [--quick] [--documents 1000000] [--json docs/results/performance/memory.json]
+
+The fit runs in a process of its own. Counted is what it holds at its peak beyond the interpreter with its imports and
+compiled kernels; a fit of a few documents goes before, so that these are there. Needs Linux, and at a million documents
+3 GB of memory and of disk, and ten minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common import Row, finish, in_process, options, table
+
+K, LENGTH, N_WORDS, LINKS, NEGATIVES = 50, 50, 20_000, 5, 1
+
+CHILD = """
+import memory, sys
+memory.child(sys.argv[1])
+"""
+
+
+def child(folder: str) -> None:
+    """Fit in this process, and print its peaks and the arrays it holds at the end."""
+    import gc
+
+    from scipy.sparse import csr_array
+
+    from common import forget_peak, memory_mb, peak_mb
+    from linktopics import DocumentNetwork, RelationalTopicModel
+
+    settings: dict[str, Any] = {"n_chains": 1, "n_iter": 2, "n_samples": 1, "thin": 1, "negatives": NEGATIVES}
+    model = RelationalTopicModel(K, pair_features=None, random_state=0, verbose=False, **settings)
+    few = [(number, number + 1) for number in range(29)]
+    model.fit(DocumentNetwork(np.random.default_rng(0).poisson(1, (30, 40)), few, vocabulary=map(str, range(40))))
+    model = None
+    gc.collect()
+    forget_peak()
+    idle = memory_mb()
+    load = {name: np.load(f"{folder}/{name}.npy") for name in ("data", "indices", "indptr", "links")}
+    counts = csr_array((load["data"], load["indices"], load["indptr"]), shape=(len(load["indptr"]) - 1, N_WORDS))
+    given = memory_mb() - idle
+    network = DocumentNetwork(counts, load["links"], vocabulary=map(str, range(N_WORDS)))
+    made = peak_mb() - idle
+    del counts, load
+    gc.collect()
+    forget_peak()
+    model = RelationalTopicModel(K, pair_features=None, random_state=0, verbose=False, **settings).fit(network)
+    peak = peak_mb() - idle
+    print(json.dumps({"idle": idle, "given": given, "made": made, "peak": peak, "arrays": arrays(model)}))
+
+
+def arrays(model: Any) -> dict[str, float]:
+    """Return the sizes of what must exist, in MB."""
+    network, corpus = model.network_, model._run.corpus
+    state, sample = model._run.chains[0].state, model.samples_[0]
+    n_pairs, projection = corpus.n_pairs, 2 * state.doc_topic.nbytes
+    pairs = corpus.source.nbytes + corpus.target.nbytes + corpus.label.nbytes
+    sizes = {
+        "word counts of the network (CSR)": sum(
+            part.nbytes for part in (network.counts.data, network.counts.indices, network.counts.indptr)
+        ),
+        "links and ids of the network": network.links.nbytes + network.ids.nbytes,
+        "words of tokens, and where documents start": corpus.words.nbytes + corpus.start.nbytes,
+        "topics of tokens": state.assignments.nbytes,
+        "topics of documents, counted": state.doc_topic.nbytes,
+        "topics of words, counted": state.word_topic.nbytes,
+        "U zbar and U^T zbar of documents": projection,
+        "pairs: source, target, label": pairs,
+        "pairs by source and by target": corpus.out_start.nbytes + corpus.in_start.nbytes + corpus.in_pair.nbytes,
+        "augmented variables (float64)": state.augmented.nbytes,
+        "linear and quadratic terms (float32)": 2 * 4 * n_pairs,
+        "one posterior sample": sample.doc_topic.nbytes + sample.word_topic.nbytes,
+    }
+    return {name: size / 2**20 for name, size in sizes.items()}
+
+
+def make(folder: str, documents: int) -> tuple[int, int]:
+    """Simulate a network, write it to a folder and return how many tokens and links it has."""
+    from linktopics.datasets import make_network
+
+    network = make_network(documents, K, N_WORDS, mean_length=LENGTH, mean_degree=LINKS, random_state=0)
+    counts = network.counts
+    parts = {"data": counts.data, "indices": counts.indices, "indptr": counts.indptr, "links": network.links}
+    for name, array in parts.items():
+        np.save(Path(folder) / f"{name}.npy", array)
+    return network.n_tokens, network.n_links
+
+
+def main() -> None:
+    """Run the benchmark."""
+    arguments = options(__doc__, ("--documents", {"type": int, "default": 1_000_000}))
+    documents = 20_000 if arguments.quick else arguments.documents
+    with tempfile.TemporaryDirectory() as folder:
+        tokens, links = make(folder, documents)
+        found = in_process(CHILD, folder)
+    must = sum(found["arrays"].values())
+    rows: list[Row] = [{"what": name, "mb": size} for name, size in found["arrays"].items()]
+    rows += [{"what": "all that must exist", "mb": must}, {"what": "peak of fit", "mb": found["peak"]}]
+    rows.append({"what": "peak of fit / all that must exist", "ratio": found["peak"] / must})
+    others = [
+        {"what": "interpreter with imports and compiled kernels, not counted", "mb": found["idle"]},
+        {"what": "counts and links as given to DocumentNetwork", "mb": found["given"]},
+        {"what": "peak while the DocumentNetwork is made, with what was given", "mb": found["made"]},
+    ]
+    columns = {"what": ("what", "{}"), "mb": ("MB", "{:,.0f}"), "ratio": ("times", "{:.2f}")}
+    about = (
+        f"`RelationalTopicModel({K}, pair_features=None, n_chains=1).fit(network)` on {documents:,} simulated "
+        f"documents with {tokens:,} tokens and {links:,} links, and as many non-links; three iterations, one sample. "
+        "MB are 2^20 bytes."
+    )
+    tables = [table("Memory of a fit", columns, rows), table("Besides", columns, others)]
+    finish("Memory", about, tables, arguments, peak_over_must=found["peak"] / must)
+
+
+if __name__ == "__main__":
+    main()
