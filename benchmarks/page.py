@@ -17,7 +17,7 @@ from typing import Any
 from common import RESULTS, table_cells
 from plots import FIGURES
 
-ORDER = ("sweep", "iteration", "growth", "memory", "startup", "features", "prediction", "storage")
+ORDER = ("sweep", "iteration", "shards", "cluster", "growth", "memory", "startup", "features", "prediction", "storage")
 """Sections of the page; results of other names come after them."""
 
 WIDTH = 120

@@ -83,6 +83,9 @@ SETTINGS = {
     "output": ("output = 3\n", "output"),
     "checkpoints": ("checkpoint-every = 'often'\n", "checkpoint"),
     "jobs": ("jobs = 0\n", "jobs"),
+    "shards": ("shards = 0\n", "shards is 0; it is auto or a whole number from 1 on"),
+    "engine": ("engine = 'cluster'\n", "engine is 'cluster'; it is threads or ray"),
+    "address": ("address = 'auto'\n", "an address is that of a Ray cluster; give --engine ray"),
     "min documents": ("min-documents = 0.5\n", "min-documents is 0.5; it is a whole number from 1 on"),
     "max share": ("max-share = 5\n", "max-share is 5; it is a share of the documents"),
     "stop words": ("stop-words = ['a', 'b']\n", "stop-words is ['a', 'b']; it is english, none or the name of a file"),
@@ -184,3 +187,15 @@ def test_files_of_others_stay(data, tmp_path):
     assert (tmp_path / "weights.safetensors").read_text() == "somebody's"
     assert result.exit_code == 2
     assert "holds other things" in result.stderr
+
+
+def test_a_cluster_that_is_not_there(places, tmp_path):
+    """Nothing is left behind by a fit that could not begin, and the model that cannot go on is as it was."""
+    cluster = ["--engine=ray", "--address=127.0.0.1:9", "--quiet"]
+    before = manifest(places["MODEL"])
+    for arguments in (["fit", places["DATA"], "-o", tmp_path / "new"], ["resume", places["MODEL"], "--samples=1"]):
+        result = run(*arguments, *cluster)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("linktopics: no Ray cluster was found at address '127.0.0.1:9' (")
+    assert not (tmp_path / "new").exists()
+    assert manifest(places["MODEL"]) == before

@@ -186,6 +186,8 @@ OPTIONS = {
     "chains": (1, {"n_chains": 1}),
     "seed": (5, {"random_state": 5}),
     "jobs": (1, {"n_jobs": 1}),
+    "shards": (2, {"n_shards": 2}),
+    "engine": ("threads", {}),
     "checkpoint_every": (3, {}),
     "min_documents": (2, {}),
     "max_share": (0.9, {}),
@@ -219,10 +221,10 @@ def in_a_file(options, path):
 
 
 def test_all_options_of_fit_are_looked_at():
+    """The address of a cluster is, where it is not there, by tests of mistakes."""
     fit = typer.main.get_command(app).commands["fit"]
-    assert {option.name for option in fit.params} - {"data", "output", "config", "overwrite", "quiet", "debug"} == set(
-        OPTIONS
-    )
+    others = {"data", "output", "config", "overwrite", "quiet", "debug", "address"}
+    assert {option.name for option in fit.params} - others == set(OPTIONS)
 
 
 @pytest.mark.parametrize("way", ["command line", "file"])

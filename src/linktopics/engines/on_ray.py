@@ -126,7 +126,8 @@ def _check_reachable(address: str) -> None:
 def _no_cluster(address: str | None, error: BaseException) -> EngineError:
     return EngineError(
         f"no Ray cluster was found at address {address!r} ({_last_line(error)}); start one by 'ray start --head', or "
-        "leave the address out to use this machine alone."
+        "leave the address out to use this machine alone. A cluster that asks for a token needs RAY_AUTH_MODE=token in "
+        "the environment."
     )
 
 
@@ -170,19 +171,29 @@ class RayCrew:
         self.engine = engine
         self.sent: Counter[str] = Counter()
         self._ray = ray = _import_ray()
-        options = {"num_cpus": engine.cpus_per_shard, "max_restarts": 0, "max_task_retries": 0}
-        self._remote = ray.remote(**options)(_Worker)
+        cpus, never = engine.cpus_per_shard, {"max_restarts": 0, "max_task_retries": 0}
+        self._remote = ray.remote(num_cpus=cpus, scheduling_strategy="SPREAD", **never)(_Worker)
         self._parts = [ray.put(part) for part in parts]
         self._settings = settings
+        self._pending: list[Any] = []  # calls that were not waited for, which return nothing or what was sent
         self._actors = [self._hire(number, state) for number, state in enumerate(states)]
         self._wait_for_actors()
 
     def ask(self, method: str, *args: Any) -> list[Any]:
         """Call a method of every shard."""
-        given = self._ray.put(args) if n_bytes(args) > 2**16 else args
-        results = self._get([actor.ask.remote(method, given) for actor in self._actors])
-        self.sent[kind_of(method)] += len(self._actors) * n_bytes(args) + n_bytes(results)
+        n = len(self._actors)
+        results = self._get([*self._call(method, args), *self._pending])
+        results, sent = results[:n], results[n:]
+        self._pending = []
+        for amounts in sent:
+            self.sent.update(amounts)
+        self.sent[kind_of(method)] += n * n_bytes(args) + n_bytes(results)
         return results
+
+    def order(self, method: str, *args: Any) -> None:
+        """Call a method of every shard, and look only later whether it went well."""
+        self._pending += self._call(method, args)
+        self.sent[kind_of(method)] += len(self._actors) * n_bytes(args)
 
     def exchange(self, tell: str, hear: str) -> None:
         """Let every shard tell a message to each shard, and hear those to it; they go from actor to actor."""
@@ -190,17 +201,15 @@ class RayCrew:
         if n == 1:
             return
         told = [actor.tell.options(num_returns=n + 1).remote(tell) for actor in self._actors]
-        heard = [
+        self._pending += [
             actor.hear.remote(hear, *(messages[number] for messages in told))
             for number, actor in enumerate(self._actors)
         ]
-        self._get(heard)
-        for sent in self._get([messages[n] for messages in told]):
-            self.sent.update(sent)
+        self._pending += [messages[n] for messages in told]
 
     def restart(self, states: list[State]) -> None:
         """Replace actors that are gone, and let all begin anew at the given states."""
-        begun = []
+        begun, self._pending = [], []
         for number, state in enumerate(states):
             if self._is_there(number):
                 begun.append(self._actors[number].begin.remote(state))
@@ -225,6 +234,10 @@ class RayCrew:
     def processes(self) -> list[int]:
         """Return the process numbers of the actors."""
         return self._get([actor.process.remote() for actor in self._actors])
+
+    def _call(self, method: str, args: tuple[Any, ...]) -> list[Any]:
+        given = self._ray.put(args) if n_bytes(args) > 2**16 else args
+        return [actor.ask.remote(method, given) for actor in self._actors]
 
     def _hire(self, number: int, state: State) -> Any:
         return self._remote.remote(self._parts[number], self._settings, state)

@@ -137,7 +137,7 @@ class Sampler:
     def refresh(self) -> None:
         """Draw the augmented variables given all else, as at the end of an iteration."""
         if self.corpus.n_pairs:
-            self.crew.ask("project")
+            self.crew.order("project")
             self.crew.ask("augment")
             self.crew.exchange("tell_sums", "hear_sums")
             self._stale = True
@@ -152,7 +152,7 @@ class Sampler:
         self._stale = True
         clock = time.perf_counter()
         if self.corpus.n_pairs:
-            crew.ask("condition")
+            crew.order("condition")
             self.draw_weights()
             clock = self._charge("weights", clock)
         crew.ask("sweep", state.weights, state.feature_weights, state.priors)

@@ -39,8 +39,14 @@ class Crew(Protocol):
     def ask(self, method: str, *args: Any) -> list[Any]:
         """Call a method of every shard with the same arguments; return what each returned, in order."""
 
+    def order(self, method: str, *args: Any) -> None:
+        """Call a method of every shard that returns nothing; it may still be at it when this returns."""
+
     def exchange(self, tell: str, hear: str) -> None:
-        """Let every shard `tell` a message to each shard, and `hear` the messages to it, in order of the senders."""
+        """Let every shard `tell` a message to each shard, and `hear` the messages to it, in order of the senders.
+
+        They may still be at it when this returns; what is asked next is answered afterwards.
+        """
 
     def restart(self, states: list[State]) -> None:
         """Replace workers that were lost, and let all shards begin anew at the given states."""
@@ -122,6 +128,10 @@ class LocalCrew:
         if len(self.shards) > 1:
             self.sent[kind_of(method)] += len(self.shards) * n_bytes(args) + n_bytes(results)
         return results
+
+    def order(self, method: str, *args: Any) -> None:
+        """Call a method of every shard."""
+        self.ask(method, *args)
 
     def exchange(self, tell: str, hear: str) -> None:
         """Let every shard tell a message to each shard, and hear those to it."""

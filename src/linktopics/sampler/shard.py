@@ -87,14 +87,21 @@ class Shard:
         self.linear, self.quadratic, self._sums = linear, quadratic, None
 
     def sums(self, name: str, *args: Any) -> Any:
-        """Return one of the sums that the weight step asks for; see `PairSums`."""
+        """Return what the weight step asks for: a method of `PairSums`, "noise", or all to begin with "to_solve"."""
         if name == "noise":
-            return self.state.rng.standard_normal(args[0]) if self.part.number == 0 else np.empty(0)
+            return self._noise(*args)
         if self._sums is None:
             self._sums = PairSums(self.part, self.settings.n_topics, self.state.doc_topic, self.linear, self.quadratic)
-        if name == "perturbed":
-            args = (self.state.rng,)
+        if name == "to_solve":
+            n_noise, n_stiff = args
+            noise = self._noise(n_noise)
+            added = (*self._sums.perturbed(self.state.rng), *self._sums.margins())
+            return added, self._sums.stiffest(n_stiff), noise
         return getattr(self._sums, name)(*args)
+
+    def _noise(self, size: int) -> Array:
+        """Return standard normal variates, if this is the first shard: what all share is drawn once."""
+        return self.state.rng.standard_normal(size) if self.part.number == 0 else np.empty(0)
 
     def sweep(self, weights: Array, feature_weights: Array, priors: Priors) -> None:
         """Take new weights and redraw the topics of all tokens given these and the augmented variables."""

@@ -116,14 +116,14 @@ class WeightSampler:
 
     def _draw_cg(self, ask: Ask, start: Array, feature_start: Array) -> tuple[Array, Array]:
         K, F = self.n_topics, self.n_features
-        noise = _noise(ask, K * K + F) / np.sqrt(self.variance)
+        sums, stiff, noises = zip(*ask("to_solve", K * K + F, MAX_STIFF_PAIRS), strict=True)
+        pull, feature_pull, left, right, total, feature_precision = _added(list(sums))
+        noise = noises[0] / np.sqrt(self.variance)
         prior = noise[: K * K].reshape(K, K)
         if self.symmetric:
             prior = np.triu(prior) + np.triu(prior, 1).T
-        pull, feature_pull = _added(ask("perturbed"))
-        right = np.append(self._fold(pull) + prior, feature_pull + noise[K * K :])
-        left_margin, right_margin, total, feature_precision = _added(ask("margins"))
-        solve_topics = self._preconditioner(left_margin, right_margin, float(total), ask("stiffest", MAX_STIFF_PAIRS))
+        goal = np.append(self._fold(pull) + prior, feature_pull + noise[K * K :])
+        solve_topics = self._preconditioner(left, right, float(total), list(stiff))
         solve_features = np.linalg.inv(feature_precision + np.eye(F) / self.variance)
 
         # A vector of unknowns is U, row by row, and then the weights of features.
@@ -135,7 +135,7 @@ class WeightSampler:
             return np.append(solve_topics(r[: K * K].reshape(K, K)), solve_features @ r[K * K :])
 
         measure = np.append(self._measure(), np.ones(F))
-        x = _conjugate_gradients(multiply, right, np.append(start, feature_start), precondition, measure)
+        x = _conjugate_gradients(multiply, goal, np.append(start, feature_start), precondition, measure)
         U = x[: K * K].reshape(K, K)
         return 0.5 * (U + U.T) if self.symmetric else U, x[K * K :]  # symmetric but for rounding
 
