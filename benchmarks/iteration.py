@@ -235,7 +235,7 @@ def main() -> None:
             note = (
                 "Documents are split 80 to 20. Test documents are scored by their words against all training "
                 "documents; AUC of their links with them. topica has its default settings; it says of its Gibbs "
-                "inference that the coefficients of links come out negative, and to take the variational one for scores."
+                "inference that the coefficients of links are negative, and to take the variational one for scores."
             )
             tables.append(table("Held-out links against seconds of training", AUC_COLUMNS, scores, note))
     about = "One thread; all that is compared is timed in turn in one run."
