@@ -234,8 +234,8 @@ def main() -> None:
             tables.append(table("A pass of training beside topica's RTM", PASS_COLUMNS, per_pass, note))
             note = (
                 "Documents are split 80 to 20. Test documents are scored by their words against all training "
-                "documents; AUC of their links with them. topica says of its Gibbs inference that link scores are "
-                "better from the variational one."
+                "documents; AUC of their links with them. topica has its default settings; it says of its Gibbs "
+                "inference that the coefficients of links are negative, and to take the variational one for scores."
             )
             tables.append(table("Held-out links against seconds of training", AUC_COLUMNS, scores, note))
     about = "One thread; all that is compared is timed in turn in one run."

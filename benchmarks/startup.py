@@ -25,11 +25,13 @@ RelationalTopicModel(20, n_iter=10, n_samples=1, thin=1, n_chains=1, random_stat
 """
 
 
-def seconds_of(command: list[str], cache: str) -> float:
-    """Return the seconds of a command in a new process, with this folder for compiled kernels."""
-    clock = time.perf_counter()
+def seconds_of(command: list[str], cache: str) -> tuple[float, float]:
+    """Return the seconds of a command in a new process with this folder for compiled kernels, and of the processor."""
+    clock, before = time.perf_counter(), os.times()
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
-    return time.perf_counter() - clock
+    after = os.times()
+    processor = after.children_user - before.children_user + after.children_system - before.children_system
+    return time.perf_counter() - clock, processor
 
 
 def main() -> None:
@@ -42,7 +44,7 @@ def main() -> None:
         "from linktopics import RelationalTopicModel": [*python, "from linktopics import RelationalTopicModel"],
         "linktopics --help": [sys.executable, "-m", "linktopics", "--help"],
     }
-    seconds: dict[str, list[float]] = {}
+    seconds: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(-1, 3 if arguments.quick else 9):
             for name, command in commands.items():
@@ -54,13 +56,15 @@ def main() -> None:
             seconds.setdefault("a short fit, kernels not compiled yet", []).append(seconds_of([*python, FIT], cold))
             for _ in range(1 if arguments.quick else 2):
                 seconds.setdefault("the same in the next process", []).append(seconds_of([*python, FIT], cold))
-    rows: list[Row] = [
-        {"what": name, "seconds": statistics.median(each), "least": min(each), "most": max(each), "runs": len(each)}
-        for name, each in seconds.items()
-    ]
+    rows: list[Row] = []
+    for name, pairs in seconds.items():
+        each, processor = zip(*pairs, strict=True)
+        row = {"what": name, "seconds": statistics.median(each), "processor": statistics.median(processor)}
+        rows.append({**row, "least": min(each), "most": max(each), "runs": len(each)})
     columns = {
         "what": ("what", "{}"),
         "seconds": ("median, s", "{:.2f}"),
+        "processor": ("of the processor, s", "{:.2f}"),
         "least": ("least", "{:.2f}"),
         "most": ("most", "{:.2f}"),
         "runs": ("runs", "{}"),

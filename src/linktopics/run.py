@@ -127,8 +127,8 @@ def carry_over(
     new = np.flatnonzero(assignments < 0)
     assignments[new] = 0
     doc_topic, word_topic, topic_total = count_topics(corpus, assignments, K)
-    document = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))
-    doc_topic[:, 0] -= np.bincount(document[new], minlength=len(doc_topic))  # the tokens that have no topic yet
+    document = np.searchsorted(corpus.start, new, side="right") - 1  # of each of these tokens
+    doc_topic[:, 0] -= np.bincount(document, minlength=len(doc_topic))  # the tokens that have no topic yet
     word_topic[:, 0] -= np.bincount(corpus.words[new], minlength=len(word_topic))
     topic_total[0] -= len(new)
     word_topic[corpus.seeds.word, corpus.seeds.topic] += corpus.seeds.amount.astype(np.float32)
@@ -136,7 +136,7 @@ def carry_over(
     for first in range(0, len(new), CHUNK):
         part = new[first : first + CHUNK]
         p = (word_topic[corpus.words[part], :K] + priors.beta) / mass
-        p *= doc_topic[document[part], :K] + priors.alpha
+        p *= doc_topic[document[first : first + CHUNK], :K] + priors.alpha
         sums = np.cumsum(p, axis=1)
         drawn = (sums < rng.random(len(part))[:, None] * sums[:, -1:]).sum(axis=1)
         assignments[part] = np.minimum(drawn, K - 1)
