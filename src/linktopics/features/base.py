@@ -58,11 +58,17 @@ class FittedFeature(ABC):
     centred : bool
         Whether numbers are put in units of standard deviations from the mean of the training pairs; only an intercept
         is not.
+    symmetric : bool
+        Whether numbers are the same in both directions.
+    of_candidate : bool
+        Whether numbers are the same for all new documents.
     """
 
     name: str
     columns: tuple[str, ...]
     centred: bool = True
+    symmetric: bool = False
+    of_candidate: bool = False
 
     def arrays(self) -> dict[str, NDArray]:
         """Return what was learned and could not be found again from the documents alone."""
@@ -213,6 +219,27 @@ class FeatureSet:
             result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outward))
         return standard(result, self.mean, self.scale)
 
+    def planes(
+        self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outward: bool, which: Sequence[int]
+    ) -> dict[int, Array]:
+        """Return the same of some of the features, by column: documents x candidates."""
+        result = {}
+        for k in which:
+            feature, span = self.features[k], self.spans[k]
+            values = _finite(feature, feature.block(new[k], rows, candidates, outward))
+            for column in range(span.start, span.stop):
+                own = np.array(values[:, :, column - span.start], order="C")
+                result[column] = standard(own, self.mean[column], self.scale[column])
+        return result
+
+    def pairs(self, new: list[Any], rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: bool) -> Array:
+        """Return the standardised numbers of pairs of new documents and candidates, pairs x columns."""
+        ways = np.full(len(rows), outward)
+        values = [np.empty((len(rows), 0))]
+        for feature, prepared in zip(self.features, new, strict=True):
+            values.append(_finite(feature, feature.pairs(prepared, rows, candidates, ways)))
+        return standard(np.concatenate(values, axis=1), self.mean, self.scale)
+
     def known_pairs(self, view: TrainingView) -> Array:
         """Return the standardised numbers of pairs of training documents as if they had no links, pairs x columns."""
         values = [np.empty((len(view.new), 0)), *(feature.known_pairs(view) for feature in self.features)]
@@ -224,7 +251,7 @@ class FeatureSet:
         return self.known_pairs(view)[0], [feature.known_detail(view) for feature in self.features]
 
 
-def standard(values: Array, mean: Array, scale: Array) -> Array:
+def standard(values: Array, mean: Any, scale: Any) -> Array:
     """Put numbers in units of standard deviations, in place; what is not known becomes the mean."""
     values -= mean
     values /= scale
