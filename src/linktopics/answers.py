@@ -35,16 +35,19 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
     @property
     def _predictor(self) -> Predictor:
         check_is_fitted(self)
-        return Predictor(
-            network=self.network_,
-            samples=self.samples_,
-            best_chain=self.best_chain_,
-            settings=self._run.settings,
-            features=self._run.features,
-            seed=self._run.inference_seed,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        run, kept = self._run, self._run.predictor
+        if kept is None or kept.samples is not self.samples_ or kept.best_chain != self.best_chain_:
+            run.predictor = kept = Predictor(
+                network=self.network_,
+                samples=self.samples_,
+                best_chain=self.best_chain_,
+                settings=run.settings,
+                features=run.features,
+                seed=run.inference_seed,
+                n_jobs=self.n_jobs,
+            )
+        kept.n_jobs, kept.verbose = self.n_jobs, self.verbose
+        return kept
 
     def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
         """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -38,9 +38,12 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Predictor:
-    """Answers questions about new documents; see `RelationalTopicModel` for what each answer is."""
+    """Answers questions about new documents; see `RelationalTopicModel` for what each answer is.
+
+    What is worked out for the first question is kept for others, but not pickled.
+    """
 
     network: DocumentNetwork
     samples: list[PosteriorSample]
@@ -50,6 +53,9 @@ class Predictor:
     seed: int
     n_jobs: int | None
     verbose: bool | str = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def described(self) -> list[PosteriorSample]:

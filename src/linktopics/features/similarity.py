@@ -261,7 +261,7 @@ class _FittedSimilarity(FittedFeature):
         at = _ranges(*_extents(self.own, members))
         place = np.minimum(np.searchsorted(words, self.own.indices[at]), max(len(words) - 1, 0))
         there = words[place] == self.own.indices[at] if len(words) else np.zeros(len(at), bool)
-        return np.bincount(place[there], self.own.data[at][there], len(words))
+        return np.bincount(place[there], self.own.data[at][there], len(words)).astype(float, copy=False)
 
 
 def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns: NDArray[np.integer]) -> Array:
