@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
@@ -15,10 +16,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from linktopics._checks import user_stacklevel
 from linktopics._inputs import Documents, check_direction, check_top, resolve_candidates
-from linktopics.errors import DataError
+from linktopics.errors import DataError, NetworkWarning
 from linktopics.features import FeatureSet
 from linktopics.features.base import TrainingView
+from linktopics.index import EXACT_UP_TO, CandidateIndex, index_library
 from linktopics.inference import infer_topics
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
@@ -53,6 +56,7 @@ class Predictor:
     seed: int
     n_jobs: int | None
     verbose: bool | str = False
+    told: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -69,6 +73,10 @@ class Predictor:
     @cached_property
     def _exact(self) -> ExactSearch:
         return ExactSearch(self.samples, self.features, self._loss)
+
+    @cached_property
+    def _index(self) -> CandidateIndex:
+        return CandidateIndex(self.samples, self.features, self._exact, self.seed, self.n_jobs)
 
     @cached_property
     def _explainer(self) -> Explainer:
@@ -97,27 +105,51 @@ class Predictor:
         direction: str,
         interval: float,
         left_out: list[NDArray[np.int64]] | None = None,
+        search: str = "auto",
     ) -> pd.DataFrame:
         """Return the best candidates with an interval and a reason, block by block of new documents.
 
-        Candidates that are `left_out` for a document are not suggested to it.
+        Candidates that are `left_out` for a document are not suggested to it. `search` is "exact", "index", or "auto",
+        which is the index for a large network.
         """
         check_top(top)
+        indexed = self._uses_index(search)
         if not 0 < interval < 1:
             raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
         new = self._new(documents, direction)
-        search = self._exact
-        blocks = blocks_of(new.n_documents, max(search.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
+        finder = self._index if indexed else self._exact
+        blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
             def run(rows: slice) -> pd.DataFrame:
-                shortlist = search.shortlist(new, rows, self._ways(direction), int(top), left_out)
+                shortlist = finder.shortlist(new, rows, self._ways(direction), int(top), left_out)
                 frame = self._table(new, self._best(new, shortlist, int(top)), interval)
                 progress.advance("")
                 return frame
 
             frames = self._spread(run, blocks)
         return pd.concat(frames, ignore_index=True)
+
+    def _uses_index(self, search: str) -> bool:
+        """Tell whether candidates come from the index."""
+        if search not in ("auto", "exact", "index"):
+            raise ValueError(f'search is {search!r}; it must be "auto", "exact" or "index".')
+        if search == "exact" or (search == "auto" and self.network.n_documents <= EXACT_UP_TO):
+            return False
+        if index_library() is not None:
+            return True
+        cure = "pip install 'linktopics[index]'"
+        if search == "index":
+            raise ImportError(f"this needs faiss: {cure}")
+        if not self.told:
+            self.told = True
+            warnings.warn(
+                f"all {self.network.n_documents:,} documents are ranked for each new one; an index makes that faster: "
+                f'{cure}. search="exact" does without, and without this hint.',
+                NetworkWarning,
+                stacklevel=user_stacklevel(),
+            )
+        return False
 
     def _best(self, new: NewDocuments, pairs: Shortlist, top: int) -> Shortlist:
         """Return the best pairs of each document, best first; of equals, the first candidate."""

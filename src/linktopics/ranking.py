@@ -192,13 +192,13 @@ class ExactSearch:
         self, here: dict[bool, list[NDArray[np.float32]]], planes: dict[bool, dict[int, NDArray]], tile: slice
     ) -> NDArray[np.float32]:
         """Return the mean probability of no link for some candidates."""
-        (first, *_), n = here, tile.stop - tile.start
+        first, *_ = here
         single: dict[tuple[bool, int], NDArray[np.float32]] = {}
         for way in here:
             for c, plane in planes[way].items():
                 if way == first or c not in self.both_ways:
                     single[way, c] = plane[:, tile].astype(np.float32)
-        total = np.zeros((len(here[first][0]), n), np.float32)
+        total = np.zeros((len(here[first][0]), tile.stop - tile.start), np.float32)
         part = np.empty_like(total)
         with np.errstate(over="ignore"):
             for s, sample in enumerate(self.samples):
@@ -206,8 +206,9 @@ class ExactSearch:
                 tau = sample.feature_weights.astype(np.float32)
                 absent: NDArray[np.float32] | None = None
                 shared: NDArray[np.float32] | None = None
-                for way in here:
-                    scores = here[way][s] @ old
+                # One product for both directions reads the candidates' topics once.
+                every = np.concatenate([here[way][s] for way in here]) @ old
+                for way, scores in zip(here, np.split(every, len(here)), strict=True):
                     scores += self._constants[way][1][s, tile]
                     if shared is None:
                         shared = np.zeros_like(total)

@@ -112,6 +112,37 @@ class FittedFeature(ABC):
         )
         return values.reshape(*shape, len(self.columns))
 
+    def embedding(
+        self, n_dimensions: int, documents: NDArray[np.integer], seed: int
+    ) -> tuple[NDArray[np.float32], Callable[[Any], Array]] | None:
+        """Return vectors whose inner products are nearly the numbers of pairs; None if there are none.
+
+        Parameters
+        ----------
+        n_dimensions : int
+            How long they may be.
+        documents : ndarray of int
+            Training documents to learn from how to shorten them.
+        seed : int
+            For random numbers.
+
+        Returns
+        -------
+        candidates : ndarray of float32, shape (n_candidates, n_dimensions)
+            Vectors of the training documents.
+        project : callable
+            Makes vectors of rows of what `prepare` gave.
+        """
+        return None
+
+    def known(self, documents: NDArray[np.integer]) -> Any:
+        """Return what `prepare` would give for training documents; only where there is an `embedding`."""
+        raise NotImplementedError
+
+    def proposals(self, new: Any, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
+        """Return up to `size` candidates for each of some new documents that it speaks for; None if it cannot."""
+        return None
+
     def detail(self, new: Any, row: int, candidate: int, outward: bool) -> str:
         """Say what the numbers of a pair come from."""
         return ""
@@ -232,13 +263,17 @@ class FeatureSet:
                 result[column] = standard(own, self.mean[column], self.scale[column])
         return result
 
-    def pairs(self, new: list[Any], rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: bool) -> Array:
-        """Return the standardised numbers of pairs of new documents and candidates, pairs x columns."""
-        ways = np.full(len(rows), outward)
-        values = [np.empty((len(rows), 0))]
-        for feature, prepared in zip(self.features, new, strict=True):
-            values.append(_finite(feature, feature.pairs(prepared, rows, candidates, ways)))
-        return standard(np.concatenate(values, axis=1), self.mean, self.scale)
+    def pairs(
+        self, new: list[Any], rows: NDArray[np.integer], candidates: NDArray[np.integer], ways: Sequence[bool]
+    ) -> dict[bool, Array]:
+        """Return the standardised numbers of pairs of new documents and candidates for each direction."""
+        result = {way: np.empty((len(rows), len(self.mean))) for way in ways}
+        for feature, prepared, span in zip(self.features, new, self.spans, strict=True):
+            for way in ways:
+                if way == ways[0] or not feature.symmetric:
+                    values = _finite(feature, feature.pairs(prepared, rows, candidates, np.full(len(rows), way)))
+                result[way][:, span] = values
+        return {way: standard(values, self.mean, self.scale) for way, values in result.items()}
 
     def known_pairs(self, view: TrainingView) -> Array:
         """Return the standardised numbers of pairs of training documents as if they had no links, pairs x columns."""

@@ -33,7 +33,8 @@ class Links:
         """Read the links of a network."""
         n = network.n_documents
         source, target = network.links.T
-        ends = np.unique(np.concatenate([source * n + target, target * n + source]))  # both ways make one
+        ends = np.sort(np.concatenate([source * n + target, target * n + source]))
+        ends = ends[np.diff(ends, prepend=-1) > 0]  # both ways make one
         neighbours = csr_array((np.ones(len(ends)), np.divmod(ends, n)), shape=(n, n))
         n_out, n_in = np.bincount(source, minlength=n), np.bincount(target, minlength=n)
         if not network.directed:

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, eye_array
 from sklearn import config_context
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
 
 from linktopics._inputs import Documents
 from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
@@ -39,6 +40,12 @@ NORM_ROWS = 2**13
 
 MEMBERS_AT_ONCE = 2**20
 """Products of vectors that are in memory at once."""
+
+MANY = 200
+"""Sums of more vectors than this are kept: candidates with so many links are suggested again and again."""
+
+POSTINGS = 100_000
+"""Entries of documents that are looked at for documents with the same words."""
 
 FEW = 8
 """With fewer than one in so many documents as candidates, only their own sums of vectors are made."""
@@ -167,6 +174,16 @@ class _FittedSimilarity(FittedFeature):
         """Return the sums of the vectors of the members of candidates."""
         return csr_array(self.members[candidates] @ self.own)
 
+    @cached_property
+    def hubs(self) -> tuple[csr_array, NDArray[np.int64]]:
+        """The sums of candidates with many members, and the place of each candidate among them; -1 is none."""
+        which = np.flatnonzero(self.n_neighbours > MANY)
+        place = np.full(len(self.n_neighbours), -1)
+        place[which] = np.arange(len(which))
+        sums = self._sums(which)
+        sums.sort_indices()
+        return sums, place
+
     def _factors(self, candidates: NDArray[np.integer]) -> Array:
         """Return what makes a sum of products with the members the number of a pair."""
         if self.part == "own":
@@ -209,11 +226,15 @@ class _FittedSimilarity(FittedFeature):
             return _dots(self.own, candidates, new, rows)[:, None]
         starts, sizes = _extents(self.members, candidates)
         values = np.empty(len(rows))
+        sums, place = self.hubs
+        hubs = np.flatnonzero(place[candidates] >= 0)
+        sizes[hubs] = 0
         for part in _runs(sizes, MEMBERS_AT_ONCE):
             pair = np.repeat(np.arange(part.start, part.stop), sizes[part])
             members = self.members.indices[_ranges(starts[part], sizes[part])]
             products = _dots(self.own, members, new, np.asarray(rows)[pair])
             values[part] = np.bincount(pair - part.start, products, part.stop - part.start)
+        values[hubs] = _dots(new, np.asarray(rows)[hubs], sums, place[np.asarray(candidates)[hubs]])
         return (values * self._factors(candidates))[:, None]
 
     def block(self, new: csr_array, rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
@@ -231,6 +252,42 @@ class _FittedSimilarity(FittedFeature):
         if self.part != "own":
             values = values * self._factors(candidates)
         return np.asarray(values[:, :, None])
+
+    def embedding(
+        self, n_dimensions: int, documents: NDArray[np.integer], seed: int
+    ) -> tuple[NDArray[np.float32], Callable[[csr_array], Array]]:
+        some = self.own[documents]
+        _, _, basis = randomized_svd(some, min(n_dimensions, *some.shape), n_iter=3, random_state=seed)
+        candidates = self.own.astype(np.float32) @ np.ascontiguousarray(basis.T, np.float32)
+        if self.part != "own":
+            candidates = self.members.astype(np.float32) @ candidates
+            candidates *= np.nan_to_num(self._factors(np.arange(len(candidates))))[:, None].astype(np.float32)
+        return candidates, lambda new: np.asarray(new @ basis.T)
+
+    def known(self, documents: NDArray[np.integer]) -> csr_array:
+        return self.own[documents]
+
+    def proposals(self, new: csr_array, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
+        if self.part != "own" or self.of != "tfidf":
+            return None
+        products = csr_array(self._rarest(new[rows]) @ self.transposed)
+        found = []
+        for a, b in pairwise(products.indptr.tolist()):
+            values = products.data[a:b]
+            best = np.argpartition(-values, size)[:size] if len(values) > size else slice(None)
+            found.append(products.indices[a:b][best].astype(np.int64))
+        return found
+
+    def _rarest(self, new: csr_array) -> csr_array:
+        """Return the rows without frequent words, which are in too many documents to tell them apart."""
+        frequency = np.diff(self.transposed.indptr)[new.indices].astype(np.int64)
+        row = np.repeat(np.arange(new.shape[0]), np.diff(new.indptr))
+        order = np.lexsort((frequency, row))
+        before = np.cumsum(frequency[order]) - frequency[order]
+        before -= np.append(before, 0)[new.indptr[:-1]][row]
+        kept = np.sort(order[before < POSTINGS])
+        starts = np.searchsorted(kept, new.indptr)
+        return csr_array((new.data[kept], new.indices[kept], starts), shape=new.shape)
 
     def detail(self, new: csr_array, row: int, candidate: int, outward: bool) -> str:
         return self._detail(new, row, candidate)
@@ -254,14 +311,26 @@ class _FittedSimilarity(FittedFeature):
 
     def _weights(self, words: NDArray[np.integer], candidate: int, without: int) -> Array:
         """Return the weights of some words, in order, in the sum of the vectors of a candidate's members."""
-        members = np.array([candidate])
-        if self.part != "own":
-            members = self.members.indices[slice(*self.members.indptr[candidate : candidate + 2])]
+        found, weights = self._sum(candidate, without)
+        if not len(found) or not len(words):
+            return np.zeros(len(words))
+        place = np.minimum(np.searchsorted(found, words), len(found) - 1)
+        return np.where(found[place] == words, weights[place], 0.0)
+
+    def _sum(self, candidate: int, without: int) -> tuple[NDArray[np.integer], Array]:
+        """Return the words of the sum of the vectors of a candidate's members, in order, and their weights."""
+        if self.part == "own":
+            here = slice(*self.own.indptr[candidate : candidate + 2])
+            return self.own.indices[here], self.own.data[here]
+        if without < 0 and self.n_neighbours[candidate] > MANY:
+            sums, place = self.hubs
+            here = slice(*sums.indptr[place[candidate] : place[candidate] + 2])
+            return sums.indices[here], sums.data[here]
+        members = self.members.indices[slice(*self.members.indptr[candidate : candidate + 2])]
         members = members[members != without]
         at = _ranges(*_extents(self.own, members))
-        place = np.minimum(np.searchsorted(words, self.own.indices[at]), max(len(words) - 1, 0))
-        there = words[place] == self.own.indices[at] if len(words) else np.zeros(len(at), bool)
-        return np.bincount(place[there], self.own.data[at][there], len(words)).astype(float, copy=False)
+        words, place = np.unique(self.own.indices[at], return_inverse=True)
+        return words, np.bincount(place, self.own.data[at], len(words)).astype(float, copy=False)
 
 
 def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns: NDArray[np.integer]) -> Array:
