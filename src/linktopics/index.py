@@ -42,8 +42,8 @@ LEARNED_FROM = 10_000
 ROWS = 2**14
 """Candidates whose long vectors are in memory at once."""
 
-PROBED = 16
-"""One in so many of the index's lists is looked through."""
+PROBED, FEWEST_PROBED = 16, 16
+"""One in so many of the index's lists is looked through, and this many at least."""
 
 
 def index_library() -> Any | None:
@@ -167,7 +167,7 @@ class CandidateIndex:
             self.index.add(vectors)
         finally:
             faiss.omp_set_num_threads(before)
-        self.index.nprobe = max(1, -(-n_lists // PROBED))
+        self.index.nprobe = max(FEWEST_PROBED, n_lists // PROBED)
 
     @property
     def width(self) -> int:

@@ -24,8 +24,8 @@ TILE_CELLS = 2**16
 
 ROUNDING = float(np.finfo(np.float32).eps) / 2
 
-TINY = 1e-37
-"""Below it single precision is no longer exact to a relative error."""
+SAME = 1e-15
+"""Probabilities that differ by less may be equal, or the other way round, in double precision."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class ExactSearch:
         relative = 4 * ROUNDING * (len(self.samples) + 8)
         if error + relative > 0.5:
             return np.flatnonzero(there)
-        bound = last * (1.0 - last) * error + last * relative + TINY
+        bound = last * (1.0 - last) * error + last * relative + SAME
         return np.flatnonzero(absent <= np.float32(min(last + 4.0 * bound, 2.0)))
 
 
