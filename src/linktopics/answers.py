@@ -35,16 +35,19 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
     @property
     def _predictor(self) -> Predictor:
         check_is_fitted(self)
-        return Predictor(
-            network=self.network_,
-            samples=self.samples_,
-            best_chain=self.best_chain_,
-            settings=self._run.settings,
-            features=self._run.features,
-            seed=self._run.inference_seed,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        run, kept = self._run, self._run.predictor
+        if kept is None or kept.samples is not self.samples_ or kept.best_chain != self.best_chain_:
+            run.predictor = kept = Predictor(
+                network=self.network_,
+                samples=self.samples_,
+                best_chain=self.best_chain_,
+                settings=run.settings,
+                features=run.features,
+                seed=run.inference_seed,
+                n_jobs=self.n_jobs,
+            )
+        kept.n_jobs, kept.verbose = self.n_jobs, self.verbose
+        return kept
 
     def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
         """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""
@@ -110,7 +113,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         return self._predictor.predict(resolve_documents(self, documents), candidates, direction)
 
     def suggest_links(
-        self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9
+        self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
     ) -> pd.DataFrame:
         """Return the training documents that new documents should link with, best first, and why.
 
@@ -124,6 +127,11 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
             Links from the new document, to it, or either way.
         interval : float, default=0.9
             Mass of the interval that `lower` and `upper` bound.
+        search : {"auto", "exact", "index"}, default="auto"
+            How the best are found: among all training documents, or among candidates from an approximate index, which
+            is built for the first question and needs ``pip install 'linktopics[index]'``. What is returned is scored
+            exactly either way; the index may miss a document. "auto" uses it, where it is installed, for more than
+            100,000 training documents.
 
         Returns
         -------
@@ -141,10 +149,11 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         ['document', 'id', 'title', 'probability', 'lower', 'upper', 'why']
         """
         check_is_fitted(self)
-        return self._predictor.suggest(resolve_documents(self, documents), top, direction, interval)
+        new = resolve_documents(self, documents)
+        return self._predictor.suggest(new, top, direction, interval, search=search)
 
     def suggest_links_for(
-        self, ids: Any, top: int = 10, direction: str = "both", interval: float = 0.9
+        self, ids: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
     ) -> pd.DataFrame:
         """Return further documents that documents of the network should link with, best first, and why.
 
@@ -155,7 +164,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         ----------
         ids : id, or list of ids
             Training documents.
-        top, direction, interval
+        top, direction, interval, search
             As in `suggest_links`. A link in the other direction does not keep one from being suggested.
 
         Returns
@@ -186,7 +195,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
             ways = {"out": [out], "in": [into], "both": [out, into]}
             linked.append(np.concatenate([[place], *ways["both" if not network.directed else direction]]))
         documents = Documents.of(network.subset(places))
-        table = self._predictor.suggest(documents, top, direction, interval, linked)
+        table = self._predictor.suggest(documents, top, direction, interval, linked, search)
         return table.assign(document=np.fromiter((listed[i] for i in table["document"]), object, len(table)))
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:

@@ -50,7 +50,10 @@ def infer_topics(
             MAX_SWEEPS, AVERAGED_SWEEPS, TOLERANCE, first, last, shares,
         )  # fmt: skip
 
-    with ThreadPoolExecutor(len(bounds) - 1) as pool:
-        list(pool.map(run, bounds[:-1], bounds[1:]))
+    if counts.shape[0] == 1 or len(bounds) == 2:
+        run(0, counts.shape[0])
+    else:
+        with ThreadPoolExecutor(len(bounds) - 1) as pool:
+            list(pool.map(run, bounds[:-1], bounds[1:]))
     shares[np.diff(start) == 0, :K] = sample.alpha / sample.alpha.sum()
     return shares[:, :K]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,31 +16,37 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from linktopics._checks import user_stacklevel
 from linktopics._inputs import Documents, check_direction, check_top, resolve_candidates
-from linktopics.errors import DataError
+from linktopics.errors import DataError, NetworkWarning
 from linktopics.features import FeatureSet
 from linktopics.features.base import TrainingView
+from linktopics.index import EXACT_UP_TO, CandidateIndex, index_library
 from linktopics.inference import infer_topics
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
 from linktopics.progress import ProgressBar
+from linktopics.ranking import ExactSearch, NewDocuments, Shortlist, blocks_of, pair_probabilities
 from linktopics.reasons import Explainer
 from linktopics.sampler import Settings
-from linktopics.sampler.losses import make_loss
+from linktopics.sampler.losses import Loss, make_loss
 from linktopics.words import MAX_LENGTH, topics_from_links
 
 __all__ = ["Predictor"]
 
-BLOCK_CELLS = 2**22
+BLOCK_CELLS = 2**23
 """Documents x candidates (or x words) that are handled at once."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Predictor:
-    """Answers questions about new documents; see `RelationalTopicModel` for what each answer is."""
+    """Answers questions about new documents; see `RelationalTopicModel` for what each answer is.
+
+    What is worked out for the first question is kept for others, but not pickled.
+    """
 
     network: DocumentNetwork
     samples: list[PosteriorSample]
@@ -49,11 +56,27 @@ class Predictor:
     seed: int
     n_jobs: int | None
     verbose: bool | str = False
+    told: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def described(self) -> list[PosteriorSample]:
         """The samples of the chain whose topics are shown."""
         return [sample for sample in self.samples if sample.chain == self.best_chain]
+
+    @cached_property
+    def _loss(self) -> Loss:
+        return make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
+
+    @cached_property
+    def _exact(self) -> ExactSearch:
+        return ExactSearch(self.samples, self.features, self._loss)
+
+    @cached_property
+    def _index(self) -> CandidateIndex:
+        return CandidateIndex(self.samples, self.features, self._exact, self.seed, self.n_jobs)
 
     @cached_property
     def _explainer(self) -> Explainer:
@@ -82,78 +105,102 @@ class Predictor:
         direction: str,
         interval: float,
         left_out: list[NDArray[np.int64]] | None = None,
+        search: str = "auto",
     ) -> pd.DataFrame:
         """Return the best candidates with an interval and a reason, block by block of new documents.
 
-        Candidates that are `left_out` for a document are not suggested to it.
+        Candidates that are `left_out` for a document are not suggested to it. `search` is "exact", "index", or "auto",
+        which is the index for a large network.
         """
         check_top(top)
+        indexed = self._uses_index(search)
         if not 0 < interval < 1:
             raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
         new = self._new(documents, direction)
-        # Each holds documents x candidates, and the topics of the candidates suggested.
-        blocks = self._blocks(new, max(self.network.n_documents, int(top) * self.settings.n_topics))
+        finder = self._index if indexed else self._exact
+        blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
             def run(rows: slice) -> pd.DataFrame:
-                frame = self._suggest_block(new, rows, int(top), direction, interval, left_out)
+                shortlist = finder.shortlist(new, rows, self._ways(direction), int(top), left_out)
+                frame = self._table(new, self._best(new, shortlist, int(top)), interval)
                 progress.advance("")
                 return frame
 
             frames = self._spread(run, blocks)
         return pd.concat(frames, ignore_index=True)
 
-    def _suggest_block(
-        self,
-        new: _New,
-        rows: slice,
-        top: int,
-        direction: str,
-        interval: float,
-        left_out: list[NDArray[np.int64]] | None,
-    ) -> pd.DataFrame:
-        everyone = np.arange(self.network.n_documents)
-        numbers = self._numbers(new, rows, everyone, direction)
-        mean = self._mean(new, rows, everyone, numbers)
-        for i, candidates in enumerate([] if left_out is None else left_out[rows]):
-            mean[i, candidates] = -1.0
-        picked = _largest(mean, top)
-        numbers = {way: np.take_along_axis(x, picked[:, :, None], axis=1) for way, x in numbers.items()}
-        exact = np.stack(
-            [
-                self._probabilities(sample, shares[rows], sample.doc_topic[picked], numbers)
-                for sample, shares in zip(self.samples, new.shares, strict=True)
-            ]
-        )
+    def _uses_index(self, search: str) -> bool:
+        """Tell whether candidates come from the index."""
+        if search not in ("auto", "exact", "index"):
+            raise ValueError(f'search is {search!r}; it must be "auto", "exact" or "index".')
+        if search == "exact" or (search == "auto" and self.network.n_documents <= EXACT_UP_TO):
+            return False
+        if index_library() is not None:
+            return True
+        cure = "pip install 'linktopics[index]'"
+        if search == "index":
+            raise ImportError(f"this needs faiss: {cure}")
+        if not self.told:
+            self.told = True
+            warnings.warn(
+                f"all {self.network.n_documents:,} documents are ranked for each new one; an index makes that faster: "
+                f'{cure}. search="exact" does without, and without this hint.',
+                NetworkWarning,
+                stacklevel=user_stacklevel(),
+            )
+        return False
+
+    def _best(self, new: NewDocuments, pairs: Shortlist, top: int) -> Shortlist:
+        """Return the best pairs of each document, best first; of equals, the first candidate."""
+        mean = np.concatenate([np.empty(0), *(
+            self._by_sample(new, pairs.part(part)).mean(axis=0)
+            for part in blocks_of(len(pairs.rows), self.settings.n_topics + len(self.samples), BLOCK_CELLS)
+        )])  # fmt: skip
+        order = np.lexsort((pairs.candidates, -mean, pairs.rows))
+        rows = pairs.rows[order]
+        place = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        return pairs.part(order[place < top])
+
+    def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
+        """Return the probabilities of pairs in each sample."""
+        everything = zip(self.samples, new.shares, strict=True)
+        return np.stack([pair_probabilities(self._loss, sample, shares, pairs) for sample, shares in everything])
+
+    def _table(self, new: NewDocuments, picked: Shortlist, interval: float) -> pd.DataFrame:
+        """Return suggestions, with an interval and a reason for each."""
+        exact = self._by_sample(new, picked)
         tail = (1.0 - interval) / 2.0
         lower, upper = np.quantile(exact, [tail, 1.0 - tail], axis=0)
         if len(exact) == 1:  # one sample does not tell how sure it is
-            lower, upper = np.full((2, *picked.shape), np.nan)
-        shown = [number for number, sample in enumerate(self.samples) if sample.chain == self.best_chain]
-        reasons = [
-            self._explainer.reasons(
-                [new.shares[s][rows.start + i] for s in shown],
-                [self.samples[s].doc_topic[candidates] for s in shown],
-                {way: x[i] for way, x in numbers.items()},
-                new.prepared,
-                rows.start + i,
-                candidates,
-            )
-            for i, candidates in enumerate(picked)
-        ]
-        flat = picked.reshape(-1)
-        table = pd.DataFrame(
+            lower, upper = np.full((2, len(picked.rows)), np.nan)
+        ids, titles = self.network.ids, self.network.titles
+        return pd.DataFrame(
             {
-                "document": np.repeat(np.arange(rows.start, rows.stop), picked.shape[1]),
-                "id": self.network.ids[flat],
-                "title": "" if self.network.titles is None else self.network.titles[flat],
-                "probability": np.take_along_axis(mean, picked, axis=1).reshape(-1),
-                "lower": lower.reshape(-1),
-                "upper": upper.reshape(-1),
-                "why": [why for row in reasons for why in row],
+                "document": picked.rows,
+                "id": ids[picked.candidates],
+                "title": "" if titles is None else titles[picked.candidates],
+                "probability": exact.mean(axis=0),
+                "lower": lower,
+                "upper": upper,
+                "why": self._reasons(new, picked),
             }
         )
-        return table[table["probability"] >= 0]
+
+    def _reasons(self, new: NewDocuments, picked: Shortlist) -> list[str]:
+        shown = [number for number, sample in enumerate(self.samples) if sample.chain == self.best_chain]
+        reasons: list[str] = []
+        for row in np.unique(picked.rows).tolist():
+            own = picked.part(picked.rows == row)
+            reasons += self._explainer.reasons(
+                [new.shares[s][row] for s in shown],
+                [self.samples[s].doc_topic[own.candidates] for s in shown],
+                own.numbers,
+                new.prepared,
+                row,
+                own.candidates,
+            )
+        return reasons
 
     def explain(self, source: Any, target: Any, documents: Documents | None) -> pd.DataFrame:
         """Return the parts of the scores of pairs; new documents take the place of the end that is None."""
@@ -195,13 +242,11 @@ class Predictor:
     def _as_new(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the probabilities of links from sources that are looked at as new."""
         view = TrainingView(self.network, source, target, np.ones(len(source), dtype=bool))
-        numbers = self.features.known_pairs(view)
+        pairs = Shortlist(source, target, {True: self.features.known_pairs(view)})
         result = np.zeros(len(source))
-        for rows in _blocks(len(source), self.settings.n_topics):
-            here = {True: numbers[rows, None]}
+        for rows in blocks_of(len(source), self.settings.n_topics, BLOCK_CELLS):
             for sample in self.samples:
-                new, old = sample.doc_topic[source[rows]], sample.doc_topic[target[rows], None]
-                result[rows] += self._probabilities(sample, new, old, here)[:, 0]
+                result[rows] += pair_probabilities(self._loss, sample, sample.doc_topic, pairs.part(rows))
         return result / len(self.samples)
 
     def absent(self, top: int) -> list[tuple[int, int, float]]:
@@ -209,7 +254,7 @@ class Predictor:
         self._check_links()
         network, n = self.network, self.network.n_documents
         prepared = self.features.prepare(Documents.of(network))
-        everything = _New(n, [sample.doc_topic for sample in self.samples], prepared)
+        everything = NewDocuments(n, [sample.doc_topic for sample in self.samples], prepared)
         source, target = network.links.T
         if network.directed:
             # Between these there is a link the other way, which what features know of the pair must not contain.
@@ -234,7 +279,7 @@ class Predictor:
 
         return [edge for edges in self._spread(run, self._blocks(everything, n)) for edge in edges]
 
-    def _among_known(self, everything: _New, rows: slice) -> NDArray[np.float64]:
+    def _among_known(self, everything: NewDocuments, rows: slice) -> NDArray[np.float64]:
         """Return the probabilities of links of some training documents with all, as if none were between them."""
         everyone = np.arange(everything.n_documents)
         out = self._mean(everything, rows, everyone, self._numbers(everything, rows, everyone, "out"))
@@ -260,7 +305,7 @@ class Predictor:
             sample = self.samples[number]
             topics = np.tile(sample.alpha / sample.alpha.sum(), (n_documents, 1))
             prior = topics[~linked]
-            for rows in _blocks(n_documents, length):
+            for rows in blocks_of(n_documents, length, BLOCK_CELLS):
                 a, b = rows.start, rows.stop
                 here_out, here_into = (p[(p[:, 0] >= a) & (p[:, 0] < b)] - [a, 0] for p in (out, into))
                 topics[rows] = topics_from_links(
@@ -294,26 +339,29 @@ class Predictor:
         if self.network.n_links == 0:
             raise DataError("the model was fitted without links, so it cannot tell which are likely.")
 
-    def _new(self, documents: Documents, direction: str) -> _New:
+    def _new(self, documents: Documents, direction: str) -> NewDocuments:
         check_direction(direction)
         self._check_links()
         shares = [self.infer(sample, documents.counts) for sample in self.samples]
-        return _New(documents.counts.shape[0], shares, self.features.prepare(documents))
+        return NewDocuments(documents.counts.shape[0], shares, self.features.prepare(documents))
 
-    def _blocks(self, new: _New, width: int) -> list[slice]:
+    def _blocks(self, new: NewDocuments, width: int) -> list[slice]:
         """Cut new documents into runs of which all numbers together fit a block."""
-        return _blocks(new.n_documents, width * (1 + 2 * len(self.features.mean)))
+        return blocks_of(new.n_documents, width * (1 + 2 * len(self.features.mean)), BLOCK_CELLS)
+
+    def _ways(self, direction: str) -> list[bool]:
+        """Return the directions that count: True is outward."""
+        ways = {"out": [True], "in": [False], "both": [True, False]}
+        return ways[direction] if self.network.directed else [True]
 
     def _numbers(
-        self, new: _New, rows: slice, chosen: NDArray[np.int64], direction: str
+        self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], direction: str
     ) -> dict[bool, NDArray[np.float64]]:
-        """Return the features of new documents with candidates for each direction that counts: True is outward."""
-        one_way = {"out": [True], "in": [False], "both": [True, False]}
-        ways = one_way[direction] if self.network.directed else [True]
-        return {way: self.features.block(new.prepared, rows, chosen, way) for way in ways}
+        """Return the features of new documents with candidates for each direction that counts."""
+        return {way: self.features.block(new.prepared, rows, chosen, way) for way in self._ways(direction)}
 
     def _mean(
-        self, new: _New, rows: slice, chosen: NDArray[np.int64], numbers: dict[bool, NDArray[np.float64]]
+        self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], numbers: dict[bool, NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Return the probabilities of links of new documents with chosen candidates, averaged over samples."""
         total = np.zeros((rows.stop - rows.start, len(chosen)))
@@ -328,38 +376,17 @@ class Predictor:
         old: NDArray[np.float32],
         numbers: dict[bool, NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Return a sample's probabilities of links, in any of the directions that `numbers` speaks of.
-
-        Candidates `old` are the same for all new documents (candidates x K), or each has its own (documents x
-        candidates x K).
-        """
-        loss = make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
+        """Return a sample's probabilities of links, in any of the directions that `numbers` speaks of."""
         old = old.astype(float)
         result: NDArray[np.float64] | None = None
         for outward, features in numbers.items():
-            here = new @ (sample.weights if outward else sample.weights.T)
-            scores = here @ old.T if old.ndim == 2 else np.einsum("ik,ijk->ij", here, old)
+            scores = new @ (sample.weights if outward else sample.weights.T) @ old.T
             if features.shape[2]:
                 scores += features @ sample.feature_weights
-            one = loss.probability(scores)
+            one = self._loss.probability(scores)
             result = one if result is None else result + one - result * one
         assert result is not None
         return result
-
-
-@dataclass(frozen=True)
-class _New:
-    """New documents: their number, their topics in each sample, and what features know of them."""
-
-    n_documents: int
-    shares: list[NDArray[np.float32]]
-    prepared: list[Any]
-
-
-def _blocks(n_documents: int, width: int) -> list[slice]:
-    """Cut documents into runs of about `BLOCK_CELLS` cells."""
-    step = max(1, BLOCK_CELLS // max(width, 1))
-    return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
 
 
 def _largest(values: NDArray[np.float64], size: int) -> NDArray[np.int64]:

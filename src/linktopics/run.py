@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from linktopics.features import FeatureSet
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, Plan
 from linktopics.sampler import Corpus, Priors, Settings, State, count_topics, random_states
+
+if TYPE_CHECKING:
+    from linktopics.prediction import Predictor
 
 __all__ = ["Run", "carry_over", "check_extends"]
 
@@ -50,6 +54,8 @@ class Run:
         What the chains read; None while it is on disk.
     waken : callable or None
         Reads from disk what is there still: sets `corpus` and completes the states.
+    predictor : Predictor or None
+        What answered questions about the samples so far.
     """
 
     network: DocumentNetwork
@@ -64,6 +70,7 @@ class Run:
     described: int | None = None
     corpus: Corpus | None = None
     waken: Callable[[Run], None] | None = None
+    predictor: Predictor | None = None
 
     def awake(self) -> Corpus:
         """Return the corpus; if it is on disk, read it and complete the states."""

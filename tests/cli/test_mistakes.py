@@ -65,6 +65,7 @@ MISTAKES = {
     "coherence": (["topics", "MODEL", "--coherence=nonsense"], "'nonsense' is not one of 'npmi', 'umass', 'cv'"),
     "format": (["topics", "MODEL", "--format=xml"], "'xml' is not one of 'auto', 'table', 'plain', 'csv', 'json'"),
     "rows": (["suggest", "MODEL", "--id=cat", "--top=0"], "Invalid value for '--top'"),
+    "search": (["suggest", "MODEL", "--id=cat", "--search=fast"], "Invalid value for '--search'"),
     "samples": (["resume", "MODEL", "--samples=0"], "Invalid value for '--samples'"),
 }
 SETTINGS = {

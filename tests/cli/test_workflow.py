@@ -405,3 +405,17 @@ def test_warmup(monkeypatch):
     said = succeed("warmup", "--topics=20", "--topics=3", "--topics=8").stdout
     assert re.sub(r"[\d.]+ s", "s", said) == "1 to 8 topics: s\n17 to 24 topics: s\n"
     assert set(fitted) == {(k, w, way) for k in (8, 24) for w in ("full", "diagonal") for way in (True, False)}
+
+
+def test_suggestions_from_the_index(model, monkeypatch):
+    """Of ten documents the shortlist is everyone."""
+    exact = asked("suggest", model, "--text", ASKED, "--search=exact")
+    assert asked("suggest", model, "--text", ASKED) == exact
+    indexed = asked("suggest", model, "--text", ASKED, "--search=index")
+    for one, two in zip(exact["suggestions"], indexed["suggestions"], strict=True):
+        assert (one["id"], one["why"]) == (two["id"], two["why"])
+        assert one["probability"] == pytest.approx(two["probability"], rel=1e-9)
+    monkeypatch.setattr("linktopics.commands.asking.index_library", lambda: None)
+    refused = run("suggest", model, "--text", ASKED, "--search=index")
+    assert refused.exit_code == 2
+    assert "pip install 'linktopics[index]'" in refused.stderr

@@ -33,6 +33,7 @@ from linktopics.features import (
     Similarity,
     fit_features,
     resolve_features,
+    similarity,
 )
 from linktopics.features.base import TrainingView
 from linktopics.pairs import TrainingPairs
@@ -382,6 +383,43 @@ def test_new_documents(name, outward, directed):
         for rows in (slice(0, 4), slice(1, 3), slice(3, 4)):
             expected = slow_standard(raw[rows][:, candidates], features.mean, features.scale)[0]
             np.testing.assert_allclose(features.block(whole, rows, candidates, outward), expected, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("most", [1, 5])
+@pytest.mark.parametrize("name", ["tfidf", "tfidf-neighbours", "tfidf-centroid", "topics-neighbours"])
+def test_candidates_with_many_links(name, most, monkeypatch):
+    """Sums of vectors that are kept, and products that are taken in parts, make no difference."""
+    features, *_ = fitted([name], small(directed=True))
+    _, feature = features.features
+    _, prepared = features.prepare(new_documents(None))
+    pairs = np.repeat(np.arange(4), N), np.tile(np.arange(N), 4)
+    expected = feature.pairs(prepared, *pairs, np.full(4 * N, True))
+    details = [feature.detail(prepared, row, candidate, True) for row, candidate in zip(*pairs, strict=True)]
+    monkeypatch.setattr(similarity, "MANY", 1)
+    monkeypatch.setattr(similarity, "MEMBERS_AT_ONCE", most)
+    monkeypatch.setattr(similarity, "NORM_ROWS", most)
+    vars(feature).pop("hubs", None)
+    vars(feature).pop("norm", None)
+    assert (feature.hubs[1] >= 0).any()
+    assert (feature.hubs[1] < 0).any()
+    np.testing.assert_allclose(feature.pairs(prepared, *pairs, np.full(4 * N, True)), expected, atol=1e-12)
+    assert details == [feature.detail(prepared, row, candidate, True) for row, candidate in zip(*pairs, strict=True)]
+
+
+@BOTH
+def test_pairs_of_all_features(directed):
+    """What holds in both directions is worked out once."""
+    network = small(directed)
+    given = [*NAMES, Column("year", "difference"), Column("venue"), PairFunction(same_parity, "parity")]
+    features, *_ = fitted(given, network)
+    prepared = features.prepare(new_documents(network))
+    rows, candidates = np.repeat(np.arange(4), N), np.tile(np.arange(N), 4)
+    found = features.pairs(prepared, rows, candidates, [True, False])
+    for way in (True, False):
+        expected = features.block(prepared, slice(0, 4), np.arange(N), way)
+        np.testing.assert_allclose(found[way].reshape(expected.shape), expected, atol=1e-9)
+        planes = features.planes(prepared, slice(0, 4), np.arange(N), way, range(len(features.features)))
+        np.testing.assert_allclose(np.stack([planes[c] for c in sorted(planes)], axis=2), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)

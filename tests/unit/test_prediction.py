@@ -14,6 +14,7 @@ from linktopics import DocumentNetwork, RelationalTopicModel, VariationalRTM
 from linktopics._inputs import Documents
 from linktopics.features import DEFAULT
 from linktopics.prediction import Predictor
+from linktopics.ranking import ExactSearch
 
 K = 3
 N_OLD = 130
@@ -215,47 +216,100 @@ def test_suggestions_of_links_that_are_all_but_certain(restored):
     np.testing.assert_array_equal(found.id, NETWORK.ids[best(expected, 5).ravel()])
 
 
-def spied(monkeypatch, model, cells, method="suggest_links", **arguments):
-    """Return (shapes of new, old and result, size of all features) of all calls that weigh candidates."""
+def spied(monkeypatch, model, cells):
+    """Return how many documents each block of suggestions has, and how many numbers it holds of all candidates."""
     monkeypatch.setattr(linktopics.prediction, "BLOCK_CELLS", cells)
-    shapes, original = [], Predictor._probabilities
+    blocks, original = [], ExactSearch._absent
 
-    def spy(self, sample, new, old, numbers):
-        result = original(self, sample, new, old, numbers)
-        shapes.append((new.shape, old.shape, result.shape, sum(values.size for values in numbers.values())))
-        return result
+    def spy(self, new, rows, ways, planes):
+        result, error = original(self, new, rows, ways, planes)
+        distinct = {id(plane): plane.size for way in ways for plane in planes[way].values()}
+        blocks.append((rows.stop - rows.start, result.size + sum(distinct.values())))
+        return result, error
 
-    monkeypatch.setattr(Predictor, "_probabilities", spy)
-    getattr(model, method)(NEW, **arguments)
-    assert sum(new[0] for new, *_ in shapes) >= len(NEW) * len(model.samples_)
-    return shapes
+    monkeypatch.setattr(ExactSearch, "_absent", spy)
+    model.suggest_links(NEW, top=2)
+    assert sum(n for n, _ in blocks) == len(NEW)
+    return blocks
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
-def test_suggestions_are_made_in_blocks(plain, monkeypatch, rows):
-    for new, _, result, _ in spied(monkeypatch, plain, rows * N_OLD, top=2):
-        assert new[0] <= rows
-        assert result[0] <= rows
+def test_suggestions_are_made_in_blocks(each_restored, monkeypatch, rows):
+    width = each_restored._predictor._exact.width
+    blocks = spied(monkeypatch, each_restored, rows * width)
+    assert max(n for n, _ in blocks) == rows
+    assert all(size <= rows * width for _, size in blocks)
 
 
-def test_topics_of_candidates_fit_in_a_block(plain, monkeypatch):
-    """A copy of the topics of the candidates of each document is K times as large as their probabilities."""
-    rows = 6
-    for _, old, *_ in spied(monkeypatch, plain, rows * N_OLD, top=2):
-        assert len(old) == N_OLD or np.prod(old) <= rows * N_OLD
+def test_a_block_is_never_less_than_a_document(each_restored, monkeypatch):
+    assert [n for n, _ in spied(monkeypatch, each_restored, 1)] == [1] * len(NEW)
 
 
-@pytest.mark.parametrize("method", ["predict_links", "suggest_links"])
-@pytest.mark.parametrize("rows", [1, 4])
-def test_features_fit_in_a_block(featured, monkeypatch, method, rows):
-    """There are several for each pair, in each direction; a block holds them all, but never less than a document."""
-    n_columns = len(featured.feature_names_)
-    assert n_columns > 1
-    cells = rows * N_OLD * (1 + 2 * n_columns)
-    for *_, result, n_numbers in spied(monkeypatch, featured, cells, method):
-        assert np.prod(result) + n_numbers <= cells
-    for *_, result, _ in spied(monkeypatch, featured, N_OLD, method):
-        assert result[0] == 1
+def test_shortlists_are_scored_in_blocks(plain, monkeypatch):
+    """The topics of candidates are K times as large as their probabilities, and a shortlist may be long."""
+    monkeypatch.setattr(linktopics.prediction, "BLOCK_CELLS", 500)
+    sizes, original = [], linktopics.prediction.pair_probabilities
+
+    def spy(loss, sample, shares, pairs):
+        sizes.append(len(pairs.rows))
+        return original(loss, sample, shares, pairs)
+
+    monkeypatch.setattr(linktopics.prediction, "pair_probabilities", spy)
+    plain.suggest_links(NEW, top=N_OLD)
+    n_picked = N_OLD  # intervals are of what is returned, however much was asked for
+    assert max(size for size in sizes if size != n_picked) * K <= 500
+
+
+def test_predictions_are_made_in_blocks(featured, monkeypatch):
+    """There are several features for each pair, in each direction; a block holds them all."""
+    n_columns, shapes, original = len(featured.feature_names_), [], Predictor._probabilities
+
+    def spy(self, sample, new, old, numbers):
+        result = original(self, sample, new, old, numbers)
+        shapes.append(result.size + sum(values.size for values in numbers.values()))
+        return result
+
+    monkeypatch.setattr(Predictor, "_probabilities", spy)
+    cells = 4 * N_OLD * (1 + 2 * n_columns)
+    monkeypatch.setattr(linktopics.prediction, "BLOCK_CELLS", cells)
+    featured.predict_links(NEW)
+    assert 0 < max(shapes) <= cells
+
+
+# --- the exact search -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_the_first_ranking_is_as_exact_as_it_says(model, direction):
+    """Errors of single precision stay below their bound, and shortlists are short."""
+    predictor = model._predictor
+    new = predictor._new(Documents(csr_array(NEW)), direction)
+    search, ways, rows = predictor._exact, predictor._ways(direction), slice(0, len(NEW))
+    found, error = search._absent(new, rows, ways, search._planes(new, rows, ways))
+    q = 1 - by_sample(model, NEW, direction).mean(axis=0)
+    bound = q * (1 - q) * error[:, None] + 1e-6 * q + 1e-15
+    assert found.dtype == np.float32
+    assert (np.abs(found - q) <= bound).all()
+    assert (error < 0.01).all()
+    assert len(search.shortlist(new, rows, ways, 5).rows) < 3 * 5 * len(NEW)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("shift", "factor"), [(0, 1), (0, 30), (60, 10), (-60, 10), (400, 100)])
+def test_shortlists_leave_out_none_of_the_best(restored, monkeypatch, direction, shift, factor):
+    """Also where single precision can hardly tell candidates apart, or not at all."""
+    restored.samples_ = [replace(sample, weights=shift + factor * sample.weights) for sample in restored.samples_]
+    found = restored.suggest_links(NEW, top=4, direction=direction)
+    monkeypatch.setattr(ExactSearch, "_not_worse", lambda self, absent, top, error: np.arange(len(absent)))
+    pd.testing.assert_frame_equal(found, restored.suggest_links(NEW, top=4, direction=direction))
+
+
+def test_answers_are_kept_only_for_the_samples_they_are_of(restored):
+    kept = restored._predictor
+    assert restored._predictor is kept
+    restored.samples_ = restored.samples_[:2]
+    assert restored._predictor is not kept
+    assert restored._predictor.samples is restored.samples_
 
 
 # --- reasons ----------------------------------------------------------------------------------------------------------

@@ -37,6 +37,14 @@ class Direction(str, Enum):
     into = "in"
 
 
+class Search(str, Enum):
+    """How the best candidates are found."""
+
+    auto = "auto"
+    exact = "exact"
+    indexed = "index"
+
+
 class Coherence(str, Enum):
     """Measures of how well the words of a topic go together."""
 

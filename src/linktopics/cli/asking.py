@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from linktopics.cli._app import Debug, app
-from linktopics.cli._options import NUMBER, REAL, Coherence, Direction, Format, FormatOption, Model, Top
+from linktopics.cli._options import NUMBER, REAL, Coherence, Direction, Format, FormatOption, Model, Search, Top
 
 __all__: list[str] = []
 
@@ -54,13 +54,16 @@ def suggest(
     interval: Annotated[
         float, typer.Option(min=0.01, max=0.99, metavar=REAL, help="Probability mass of the intervals.")
     ] = 0.9,
+    search: Annotated[
+        Search, typer.Option(help="Rank all documents, or candidates from an index; auto: by their number.")
+    ] = Search.auto,
     format: FormatOption = Format.auto,
     debug: Debug = False,
 ) -> None:
     """Suggest links of a new text, or of a document of the network, with probability, interval and reasons."""
     from linktopics.commands.asking import show_suggestions
 
-    show_suggestions(model, text, file, id, top, direction.value, interval, format.value)
+    show_suggestions(model, text, file, id, top, direction.value, interval, search.value, format.value)
 
 
 Ids = Annotated[

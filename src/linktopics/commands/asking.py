@@ -13,6 +13,7 @@ import numpy as np
 
 from linktopics.commands.output import Column, Result, emit, joined, one_line
 from linktopics.errors import DataError
+from linktopics.index import index_library
 from linktopics.model import RelationalTopicModel
 from linktopics.network import DocumentNetwork
 
@@ -52,24 +53,27 @@ def show_suggestions(
     top: int,
     direction: str,
     interval: float,
+    search: str,
     format: str,
 ) -> None:
     """Print suggested links of a text or a document."""
     if sum(one is not None for one in (text, file, id)) != 1:
         raise DataError("say what to suggest links for: one of --text, --file and --id.")
+    if search == "index" and index_library() is None:
+        raise DataError("--search index needs faiss: pip install 'linktopics[index]', or leave the option out.")
     model = RelationalTopicModel.load(path)
     network = model.network_
     facts: dict[str, Any] = {"direction": direction, "interval": interval}
     if id is not None:
         known = find_id(network, id)
         facts["id"] = known
-        frame = model.suggest_links_for([known], top=top, direction=direction, interval=interval)
+        frame = model.suggest_links_for([known], top=top, direction=direction, interval=interval, search=search)
         what = f"Suggested links of {one_line(str(known))}"
     else:
         read = text if file is None else _read_text(file)
         assert read is not None
         _check_text(network, read)
-        frame = model.suggest_links(read, top=top, direction=direction, interval=interval)
+        frame = model.suggest_links(read, top=top, direction=direction, interval=interval, search=search)
         what = "Suggested links"
     rows = [{**row, "why": _reasons(row["why"])} for row in frame.drop(columns="document").to_dict("records")]
     columns = [

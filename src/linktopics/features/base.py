@@ -58,11 +58,17 @@ class FittedFeature(ABC):
     centred : bool
         Whether numbers are put in units of standard deviations from the mean of the training pairs; only an intercept
         is not.
+    symmetric : bool
+        Whether numbers are the same in both directions.
+    of_candidate : bool
+        Whether numbers are the same for all new documents.
     """
 
     name: str
     columns: tuple[str, ...]
     centred: bool = True
+    symmetric: bool = False
+    of_candidate: bool = False
 
     def arrays(self) -> dict[str, NDArray]:
         """Return what was learned and could not be found again from the documents alone."""
@@ -105,6 +111,37 @@ class FittedFeature(ABC):
             np.full(len(which) * len(candidates), outward),
         )
         return values.reshape(*shape, len(self.columns))
+
+    def embedding(
+        self, n_dimensions: int, documents: NDArray[np.integer], seed: int
+    ) -> tuple[NDArray[np.float32], Callable[[Any], Array]] | None:
+        """Return vectors whose inner products are nearly the numbers of pairs; None if there are none.
+
+        Parameters
+        ----------
+        n_dimensions : int
+            How long they may be.
+        documents : ndarray of int
+            Training documents to learn from how to shorten them.
+        seed : int
+            For random numbers.
+
+        Returns
+        -------
+        candidates : ndarray of float32, shape (n_candidates, n_dimensions)
+            Vectors of the training documents.
+        project : callable
+            Makes vectors of rows of what `prepare` gave.
+        """
+        return None
+
+    def known(self, documents: NDArray[np.integer]) -> Any:
+        """Return what `prepare` would give for training documents; only where there is an `embedding`."""
+        raise NotImplementedError
+
+    def proposals(self, new: Any, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
+        """Return up to `size` candidates for each of some new documents that it speaks for; None if it cannot."""
+        return None
 
     def detail(self, new: Any, row: int, candidate: int, outward: bool) -> str:
         """Say what the numbers of a pair come from."""
@@ -213,6 +250,31 @@ class FeatureSet:
             result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outward))
         return standard(result, self.mean, self.scale)
 
+    def planes(
+        self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outward: bool, which: Sequence[int]
+    ) -> dict[int, Array]:
+        """Return the same of some of the features, by column: documents x candidates."""
+        result = {}
+        for k in which:
+            feature, span = self.features[k], self.spans[k]
+            values = _finite(feature, feature.block(new[k], rows, candidates, outward))
+            for column in range(span.start, span.stop):
+                own = np.array(values[:, :, column - span.start], order="C")
+                result[column] = standard(own, self.mean[column], self.scale[column])
+        return result
+
+    def pairs(
+        self, new: list[Any], rows: NDArray[np.integer], candidates: NDArray[np.integer], ways: Sequence[bool]
+    ) -> dict[bool, Array]:
+        """Return the standardised numbers of pairs of new documents and candidates for each direction."""
+        result = {way: np.empty((len(rows), len(self.mean))) for way in ways}
+        for feature, prepared, span in zip(self.features, new, self.spans, strict=True):
+            for way in ways:
+                if way == ways[0] or not feature.symmetric:
+                    values = _finite(feature, feature.pairs(prepared, rows, candidates, np.full(len(rows), way)))
+                result[way][:, span] = values
+        return {way: standard(values, self.mean, self.scale) for way, values in result.items()}
+
     def known_pairs(self, view: TrainingView) -> Array:
         """Return the standardised numbers of pairs of training documents as if they had no links, pairs x columns."""
         values = [np.empty((len(view.new), 0)), *(feature.known_pairs(view) for feature in self.features)]
@@ -224,7 +286,7 @@ class FeatureSet:
         return self.known_pairs(view)[0], [feature.known_detail(view) for feature in self.features]
 
 
-def standard(values: Array, mean: Array, scale: Array) -> Array:
+def standard(values: Array, mean: Any, scale: Any) -> Array:
     """Put numbers in units of standard deviations, in place; what is not known becomes the mean."""
     values -= mean
     values /= scale

@@ -33,8 +33,9 @@ class Links:
         """Read the links of a network."""
         n = network.n_documents
         source, target = network.links.T
-        ends = np.unique(np.concatenate([network.links, network.links[:, ::-1]]), axis=0)  # both ways make one
-        neighbours = csr_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
+        ends = np.sort(np.concatenate([source * n + target, target * n + source]))
+        ends = ends[np.diff(ends, prepend=-1) > 0]  # both ways make one
+        neighbours = csr_array((np.ones(len(ends)), np.divmod(ends, n)), shape=(n, n))
         n_out, n_in = np.bincount(source, minlength=n), np.bincount(target, minlength=n)
         if not network.directed:
             n_out = n_in = n_out + n_in
@@ -74,6 +75,7 @@ class Degree(PairFeature):
 
 class _FittedDegree(FittedFeature):
     name = "degree"
+    of_candidate = True
 
     def __init__(self, links: Links) -> None:
         self.links = links
@@ -142,6 +144,7 @@ class _FittedIntercept(FittedFeature):
     name = "intercept"
     columns = ("intercept",)
     centred = False
+    symmetric = of_candidate = True
 
     def prepare(self, documents: Documents) -> None:
         return None

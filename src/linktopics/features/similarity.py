@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from sklearn import config_context
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
 
 from linktopics._inputs import Documents
 from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
@@ -32,6 +34,21 @@ TOPIC_SWEEPS = 200
 """Sweeps of the plain LDA whose topics are compared."""
 
 WORDS_SHOWN = 3
+
+NORM_ROWS = 2**13
+"""Documents whose sums of vectors are in memory at once."""
+
+MEMBERS_AT_ONCE = 2**20
+"""Products of vectors that are in memory at once."""
+
+MANY = 200
+"""Sums of more vectors than this are kept: candidates with so many links are suggested again and again."""
+
+POSTINGS = 30_000
+"""Entries of documents that are looked at for documents with the same words."""
+
+FEW = 8
+"""With fewer than one in so many documents as candidates, only their own sums of vectors are made."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +136,8 @@ class _Topics:
 
 
 class _FittedSimilarity(FittedFeature):
+    symmetric = True
+
     def __init__(
         self, feature: Similarity, network: DocumentNetwork, vectors: Vectors, words: NDArray | None = None
     ) -> None:
@@ -128,93 +147,197 @@ class _FittedSimilarity(FittedFeature):
         self.vectors, self.words = vectors, words
         self.links = Links.of(network)
         self.own = vectors(network.counts)
-        if self.part != "own":
-            self.around = csr_array(self.links.neighbours @ self.own)
-        if self.part == "centroid":
-            self.norm = np.sqrt(_squares(csr_array(self.own + self.around)))
+        self.own.sort_indices()
         self.n_neighbours = np.diff(self.links.neighbours.indptr)
 
     def arrays(self) -> dict[str, NDArray]:
         return self.vectors.arrays() if isinstance(self.vectors, _Topics) else {}
 
     @cached_property
-    def right(self) -> csr_array:
-        """Rows whose product with a new document's vector is the number of the pair."""
-        if self.part == "own":
-            return self.own
+    def members(self) -> csr_array:
+        """The documents whose vectors are added up for a candidate, a row for each: neighbours, or itself and them."""
+        neighbours = self.links.neighbours
         if self.part == "neighbours":
-            return _scaled(self.around, 1.0 / np.maximum(self.n_neighbours, 1))
-        return _scaled(csr_array(self.own + self.around), 1.0 / np.where(self.norm > 0, self.norm, 1.0))
+            return neighbours
+        members = csr_array(neighbours + eye_array(neighbours.shape[0], format="csr"))
+        members.sort_indices()
+        return members
+
+    @cached_property
+    def norm(self) -> Array:
+        """Lengths of the sums of vectors; of a sum of which no more is needed, parts suffice."""
+        n = len(self.n_neighbours)
+        parts = [_squares(self._sums(np.arange(a, min(a + NORM_ROWS, n)))) for a in range(0, n, NORM_ROWS)]
+        return np.sqrt(np.concatenate([np.empty(0), *parts]))
+
+    def _sums(self, candidates: NDArray[np.integer]) -> csr_array:
+        """Return the sums of the vectors of the members of candidates."""
+        return csr_array(self.members[candidates] @ self.own)
+
+    @cached_property
+    def hubs(self) -> tuple[csr_array, NDArray[np.int64]]:
+        """The sums of candidates with many members, and the place of each candidate among them; -1 is none."""
+        which = np.flatnonzero(self.n_neighbours > MANY)
+        place = np.full(len(self.n_neighbours), -1)
+        place[which] = np.arange(len(which))
+        sums = self._sums(which)
+        sums.sort_indices()
+        return sums, place
+
+    def _factors(self, candidates: NDArray[np.integer]) -> Array:
+        """Return what makes a sum of products with the members the number of a pair."""
+        if self.part == "own":
+            return np.ones(len(candidates))
+        if self.part == "neighbours":
+            n = self.n_neighbours[candidates]
+            return np.where(n > 0, 1.0 / np.maximum(n, 1), np.nan)
+        norm = self.norm[candidates]
+        return 1.0 / np.where(norm > 0, norm, 1.0)
 
     @cached_property
     def transposed(self) -> csr_array:
-        return csr_array(self.right.T)
+        return csr_array(self.own.T)
 
     def prepare(self, documents: Documents) -> csr_array:
-        return self.vectors(documents.counts)
+        new = self.vectors(documents.counts)
+        new.sort_indices()
+        return new
 
     def known_pairs(self, view: TrainingView) -> Array:
         new, rows, candidates = self.own, view.new, view.candidates
         own = _dots(new, rows, self.own, candidates)
         if self.part == "own":
             return own[:, None]
-        around = _dots(new, rows, self.around, candidates)
+        distinct, at = np.unique(candidates, return_inverse=True)
+        inner = _dots(new, rows, self._sums(distinct), at)
         linked = self.links.linked(rows, candidates)
         squares = _squares(new)[rows]
-        around -= linked * squares  # the new document is no neighbour
+        total = inner - linked * squares  # the new document is no neighbour
         if self.part == "neighbours":
-            return _per(around, self.n_neighbours[candidates] - linked)[:, None]
-        # |own + around|^2 without the new document: |b - v|^2 = |b|^2 - 2 v.b + |v|^2
-        inner = own + around + linked * squares
+            return _per(total, self.n_neighbours[candidates] - linked)[:, None]
+        # |b|^2 of the sum b without the new document v: |b - v|^2 = |b|^2 - 2 v.b + |v|^2
         norm = self.norm[candidates] ** 2 - linked * (2.0 * inner - squares)
-        return np.where(norm > 1e-12, (own + around) / np.sqrt(np.maximum(norm, 1e-12)), 0.0)[:, None]
+        return np.where(norm > 1e-12, total / np.sqrt(np.maximum(norm, 1e-12)), 0.0)[:, None]
 
     def pairs(
         self, new: csr_array, rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: NDArray[np.bool_]
     ) -> Array:
-        values = _dots(new, rows, self.right, candidates)
-        if self.part == "neighbours":
-            values[self.n_neighbours[candidates] == 0] = np.nan
-        return values[:, None]
+        if self.part == "own":
+            return _dots(self.own, candidates, new, rows)[:, None]
+        starts, sizes = _extents(self.members, candidates)
+        values = np.empty(len(rows))
+        sums, place = self.hubs
+        hubs = np.flatnonzero(place[candidates] >= 0)
+        sizes[hubs] = 0
+        for part in _runs(sizes, MEMBERS_AT_ONCE):
+            pair = np.repeat(np.arange(part.start, part.stop), sizes[part])
+            members = self.members.indices[_ranges(starts[part], sizes[part])]
+            products = _dots(self.own, members, new, np.asarray(rows)[pair])
+            values[part] = np.bincount(pair - part.start, products, part.stop - part.start)
+        values[hubs] = _dots(new, np.asarray(rows)[hubs], sums, place[np.asarray(candidates)[hubs]])
+        return (values * self._factors(candidates))[:, None]
 
     def block(self, new: csr_array, rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
-        every = len(candidates) == len(self.n_neighbours) and bool((np.diff(candidates) == 1).all())
-        right = self.transposed if every else csr_array(self.right[candidates].T)
-        values = (new[rows] @ right).toarray()
-        if self.part == "neighbours":
-            values[:, self.n_neighbours[candidates] == 0] = np.nan
+        n = len(self.n_neighbours)
+        if FEW * len(candidates) < n:
+            right = self.own[candidates] if self.part == "own" else self._sums(candidates)
+            values = (new[rows] @ right.T).toarray()
+        else:
+            # The product with a sum is the sum of the products, which are there anyway.
+            values = (new[rows] @ self.transposed).toarray()
+            if self.part != "own":
+                values = (self.members @ np.ascontiguousarray(values.T)).T
+            if len(candidates) < n or (np.diff(candidates) != 1).any():
+                values = values[:, candidates]
+        if self.part != "own":
+            values = values * self._factors(candidates)
         return np.asarray(values[:, :, None])
 
+    def embedding(
+        self, n_dimensions: int, documents: NDArray[np.integer], seed: int
+    ) -> tuple[NDArray[np.float32], Callable[[csr_array], Array]]:
+        some = self.own[documents]
+        _, _, basis = randomized_svd(some, min(n_dimensions, *some.shape), n_iter=3, random_state=seed)
+        candidates = self.own.astype(np.float32) @ np.ascontiguousarray(basis.T, np.float32)
+        if self.part != "own":
+            candidates = self.members.astype(np.float32) @ candidates
+            candidates *= np.nan_to_num(self._factors(np.arange(len(candidates))))[:, None].astype(np.float32)
+        return candidates, lambda new: np.asarray(new @ basis.T)
+
+    def known(self, documents: NDArray[np.integer]) -> csr_array:
+        return self.own[documents]
+
+    def proposals(self, new: csr_array, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
+        if self.part != "own" or self.of != "tfidf":
+            return None
+        products = csr_array(self._rarest(new[rows]) @ self.transposed)
+        found = []
+        for a, b in pairwise(products.indptr.tolist()):
+            values = products.data[a:b]
+            best = np.argpartition(-values, size)[:size] if len(values) > size else slice(None)
+            found.append(products.indices[a:b][best].astype(np.int64))
+        return found
+
+    def _rarest(self, new: csr_array) -> csr_array:
+        """Return the rows without frequent words, which are in too many documents to tell them apart."""
+        frequency = np.diff(self.transposed.indptr)[new.indices].astype(np.int64)
+        row = np.repeat(np.arange(new.shape[0]), np.diff(new.indptr))
+        order = np.lexsort((frequency, row))
+        before = np.cumsum(frequency[order]) - frequency[order]
+        before -= np.append(before, 0)[new.indptr[:-1]][row]
+        kept = np.sort(order[before < POSTINGS])
+        starts = np.searchsorted(kept, new.indptr)
+        return csr_array((new.data[kept], new.indices[kept], starts), shape=new.shape)
+
     def detail(self, new: csr_array, row: int, candidate: int, outward: bool) -> str:
-        return self._detail(new[[row]], self.right[[candidate]])
+        return self._detail(new, row, candidate)
 
     def known_detail(self, view: TrainingView) -> str:
-        new = self.own[view.new]
-        linked = self.links.linked(view.new, view.candidates)[0]
-        right = self.own[view.candidates] if self.part != "neighbours" else 0 * new
-        if self.part != "own":
-            right = right + self.around[view.candidates] - linked * new
-        return self._detail(new, csr_array(right))
+        new, candidate = int(view.new[0]), int(view.candidates[0])
+        return self._detail(self.own, new, candidate, without=new)
 
-    def _detail(self, new: csr_array, right: csr_array) -> str:
+    def _detail(self, new: csr_array, row: int, candidate: int, without: int = -1) -> str:
         with_whom = {"own": "it", "neighbours": "its neighbours", "centroid": "it and its neighbours"}[self.part]
         if self.of == "topics":
             return f"topics in common with {with_whom}"
-        shared = csr_array(new.multiply(right))
-        best = shared.indices[np.argsort(-shared.data, kind="stable")]
-        best = best[np.sort(shared.data)[::-1] > 1e-12][:WORDS_SHOWN]
+        here = slice(*new.indptr[row : row + 2])
+        words, shares = new.indices[here], new.data[here] * self._weights(new.indices[here], candidate, without)
+        order = np.argsort(-shares, kind="stable")
+        best = words[order[shares[order] > 1e-12]][:WORDS_SHOWN]
         if not len(best):
             return "no shared words"
         named = ", ".join(str(w) if self.words is None else str(self.words[w]) for w in best)
         return f"shared words: {named}" if self.part == "own" else f"shared words with {with_whom}: {named}"
+
+    def _weights(self, words: NDArray[np.integer], candidate: int, without: int) -> Array:
+        """Return the weights of some words, in order, in the sum of the vectors of a candidate's members."""
+        found, weights = self._sum(candidate, without)
+        if not len(found) or not len(words):
+            return np.zeros(len(words))
+        place = np.minimum(np.searchsorted(found, words), len(found) - 1)
+        return np.where(found[place] == words, weights[place], 0.0)
+
+    def _sum(self, candidate: int, without: int) -> tuple[NDArray[np.integer], Array]:
+        """Return the words of the sum of the vectors of a candidate's members, in order, and their weights."""
+        if self.part == "own":
+            here = slice(*self.own.indptr[candidate : candidate + 2])
+            return self.own.indices[here], self.own.data[here]
+        if without < 0 and self.n_neighbours[candidate] > MANY:
+            sums, place = self.hubs
+            here = slice(*sums.indptr[place[candidate] : place[candidate] + 2])
+            return sums.indices[here], sums.data[here]
+        members = self.members.indices[slice(*self.members.indptr[candidate : candidate + 2])]
+        members = members[members != without]
+        at = _ranges(*_extents(self.own, members))
+        words, place = np.unique(self.own.indices[at], return_inverse=True)
+        return words, np.bincount(place, self.own.data[at], len(words)).astype(float, copy=False)
 
 
 def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns: NDArray[np.integer]) -> Array:
     """Return left[rows[e]] @ right[columns[e]] for each e."""
     result = np.empty(len(rows))
     row_dots(
-        *(np.asarray(a, np.int64) for a in (left.indptr, left.indices)), left.data,
-        *(np.asarray(a, np.int64) for a in (right.indptr, right.indices)), right.data,
+        left.indptr, left.indices, left.data, right.indptr, right.indices, right.data,
         left.shape[1], np.argsort(columns, kind="stable"), np.asarray(rows, np.int64), np.asarray(columns, np.int64),
         result,
     )  # fmt: skip
@@ -225,12 +348,23 @@ def _squares(vectors: csr_array) -> Array:
     return np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
 
 
-def _scaled(vectors: csr_array, factors: Array) -> csr_array:
-    """Multiply each row by its factor."""
-    return csr_array(
-        (vectors.data * np.repeat(factors, np.diff(vectors.indptr)), vectors.indices, vectors.indptr),
-        shape=vectors.shape,
-    )
+def _extents(matrix: csr_array, rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where rows of a matrix start, and how many entries they have."""
+    starts = matrix.indptr[rows].astype(np.int64)
+    return starts, matrix.indptr[np.asarray(rows) + 1] - starts
+
+
+def _ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return start, start + 1, ... for each start, as many as its size, one after the other."""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def _runs(sizes: NDArray[np.integer], most: int) -> list[slice]:
+    """Cut items into runs whose sizes add up to about `most`."""
+    number = np.cumsum(sizes, dtype=np.int64) // most
+    cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
+    return [slice(a, b) for a, b in pairwise(cuts) if b > a]
 
 
 def _per(total: Array, n: NDArray[np.integer]) -> Array:

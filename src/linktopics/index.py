@@ -1,0 +1,213 @@
+"""Candidates from an approximate index, for networks in which ranking all documents takes too long.
+
+The mean score of a pair over samples is nearly an inner product: of topics (those of the new document times the
+weights, and those of the candidate, sample by sample), of features that are inner products themselves
+(`FittedFeature.embedding`) and of features of the candidate alone. These long vectors are reduced to a few dimensions,
+those in which scores differ most, and put in an index of faiss. What few dimensions cannot tell, rare words in common,
+features look up themselves (`FittedFeature.proposals`). Candidates of all sources are then scored exactly, over all
+samples and features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from linktopics.features import FeatureSet
+from linktopics.posterior import PosteriorSample
+from linktopics.ranking import ExactSearch, NewDocuments, Shortlist
+
+__all__ = ["EXACT_UP_TO", "CandidateIndex", "index_library"]
+
+EXACT_UP_TO = 100_000
+"""Documents up to which ``search="auto"`` ranks all of them."""
+
+SHORTLIST = 200
+"""Candidates from each source: the index for each direction, and features."""
+
+DIMENSIONS = 128
+"""Of the vectors in the index."""
+
+TEXT_DIMENSIONS = 100
+"""To which features reduce long vectors, such as TF-IDF, before all are reduced together."""
+
+LEARNED_FROM = 10_000
+"""Documents from which the reduction is learned, and which stand for new ones in it."""
+
+ROWS = 2**14
+"""Candidates whose long vectors are in memory at once."""
+
+PROBED, FEWEST_PROBED = 16, 16
+"""One in so many of the index's lists is looked through, and this many at least."""
+
+
+def index_library() -> Any | None:
+    """Return faiss, or None where it is not installed."""
+    try:
+        import faiss
+    except ImportError:
+        return None
+    return faiss
+
+
+class CandidateIndex:
+    """Finds good candidates among all, with few exceptions the best, without looking at each.
+
+    Parameters
+    ----------
+    samples : list of PosteriorSample
+        Over which probabilities are averaged.
+    features : FeatureSet
+        The features of pairs. Those that are no inner products only count when candidates are scored.
+    exact : ExactSearch
+        The exact search, which knows features of candidates alone.
+    seed : int
+        Seed of the reduction and of the index.
+    n_jobs : int or None
+        Threads that build it; their number does not change it.
+    """
+
+    def __init__(
+        self,
+        samples: list[PosteriorSample],
+        features: FeatureSet,
+        exact: ExactSearch,
+        seed: int,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.samples, self.features, self.exact = samples, features, exact
+        self.n_candidates = exact.n_candidates
+        rng = np.random.default_rng(seed)
+        docs = np.sort(rng.permutation(self.n_candidates)[:LEARNED_FROM])
+        self.weights = np.mean([sample.feature_weights for sample in samples], axis=0) / features.scale
+        with threadpool_limits(1):  # sums of BLAS depend on the number of threads
+            self._embed(docs, seed % 2**31)
+            self._reduce(docs)
+            self._build(seed % 2**31, effective_n_jobs(n_jobs))
+
+    def _embed(self, docs: NDArray[np.int64], seed: int) -> None:
+        """Collect the features that are inner products."""
+        self.texts: list[NDArray[np.float32]] = []
+        self.projections: list[tuple[int, float, Callable[[Any], NDArray[np.float64]]]] = []
+        for k, (feature, span) in enumerate(zip(self.features.features, self.features.spans, strict=True)):
+            found = feature.embedding(TEXT_DIMENSIONS, docs, seed)
+            if found is not None:
+                self.texts.append(found[0])
+                self.projections.append((k, float(self.weights[span.start]), found[1]))
+
+    def _long(self, which: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the long vectors of candidates."""
+        constants = [self.constants[way][which, None] for way in (True, False)]
+        parts = [*(s.doc_topic[which] for s in self.samples), *(x[which] for x in self.texts), *constants]
+        return np.concatenate(parts, axis=1, dtype=np.float32)
+
+    def _asked(
+        self, shares: Sequence[NDArray[np.float32]], projected: list[NDArray[np.float64]], way: bool
+    ) -> NDArray[np.float64]:
+        """Return the long vectors of new documents for one direction."""
+        parts = [
+            z.astype(float) @ (s.weights if way else s.weights.T) / len(self.samples)
+            for s, z in zip(self.samples, shares, strict=True)
+        ]
+        n = len(parts[0])
+        parts += [weight * x for (_, weight, _), x in zip(self.projections, projected, strict=True)]
+        return np.concatenate([*parts, np.full((n, 1), float(way)), np.full((n, 1), float(not way))], axis=1)
+
+    def _reduce(self, docs: NDArray[np.int64]) -> None:
+        """Find the directions in which the scores of documents, taken for new ones, with others differ most.
+
+        With the covariance of the asking vectors made the identity, they are the principal components of the others.
+        """
+        self.constants = {way: added.mean(axis=0) for way, (_, added) in self.exact._constants.items()}
+        prepared = [self.features.features[k].known(docs) for k, *_ in self.projections]
+        projected = [project(x) for (_, _, project), x in zip(self.projections, prepared, strict=True)]
+        shares = [sample.doc_topic[docs] for sample in self.samples]
+        asked = np.concatenate([self._asked(shares, projected, way) for way in (True, False)])
+        values, vectors = np.linalg.eigh(asked.T @ asked / len(asked))
+        kept = values > 1e-9 * values[-1]
+        size, vectors = np.sqrt(values[kept]), vectors[:, kept]
+        known = self._long(docs).astype(float)
+        self.mean = known.mean(axis=0)
+        scaled = (known - self.mean) @ vectors * size
+        _, components = np.linalg.eigh(scaled.T @ scaled)
+        components = components[:, ::-1][:, :DIMENSIONS]
+        self.of_new = vectors / size @ components
+        self.of_known = (vectors * size @ components).astype(np.float32)
+
+    def _build(self, seed: int, n_threads: int) -> None:
+        """Fill the index.
+
+        It finds near vectors, not large inner products; these are the same once all candidates are made equally long by
+        one more number.
+        """
+        faiss = index_library()
+        assert faiss is not None
+        n, d = self.n_candidates, self.of_known.shape[1]
+        vectors = np.empty((n, d + 1), np.float32)
+        mean = self.mean.astype(np.float32)
+        for first in range(0, n, ROWS):
+            rows = np.arange(first, min(first + ROWS, n))
+            vectors[rows, :d] = (self._long(rows) - mean) @ self.of_known
+        squares = np.einsum("ik,ik->i", vectors[:, :d], vectors[:, :d])
+        vectors[:, d] = np.sqrt(squares.max() - squares)
+        self.texts = []
+        n_lists = max(1, min(int(2 * np.sqrt(n)), n // 40))
+        before = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(n_threads)
+        try:
+            self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d + 1), d + 1, n_lists, faiss.METRIC_L2)
+            self.index.cp.seed, self.index.cp.niter, self.index.cp.max_points_per_centroid = seed, 8, 100
+            self.index.cp.min_points_per_centroid = 1
+            self.index.train(vectors)
+            self.index.add(vectors)
+        finally:
+            faiss.omp_set_num_threads(before)
+        self.index.nprobe = max(FEWEST_PROBED, n_lists // PROBED)
+
+    @property
+    def width(self) -> int:
+        """Cells that a new document takes."""
+        return 3 * SHORTLIST * (self.samples[0].doc_topic.shape[1] + 2 * len(self.features.mean))
+
+    def shortlist(
+        self,
+        new: NewDocuments,
+        rows: slice,
+        ways: Sequence[bool],
+        top: int,
+        left_out: Sequence[NDArray[np.int64]] | None = None,
+    ) -> Shortlist:
+        """Return pairs with good candidates of some new documents, but for those that are left out."""
+        out = [np.empty(0, np.int64)] * (rows.stop - rows.start) if left_out is None else list(left_out[rows])
+        wanted = max(SHORTLIST, 4 * top) + max(len(one) for one in out)
+        if wanted >= self.n_candidates:
+            found = [np.arange(self.n_candidates)] * len(out)
+        else:
+            found = self._found(new, rows, ways, wanted)
+        kept = [np.setdiff1d(one, without) for one, without in zip(found, out, strict=True)]
+        where = np.repeat(np.arange(rows.start, rows.stop), [len(one) for one in kept])
+        candidates = np.concatenate(kept).astype(np.int64, copy=False)
+        return Shortlist(where, candidates, self.features.pairs(new.prepared, where, candidates, ways))
+
+    def _found(self, new: NewDocuments, rows: slice, ways: Sequence[bool], wanted: int) -> list[NDArray[np.int64]]:
+        """Return the candidates of all sources for each of some new documents."""
+        faiss = index_library()
+        assert faiss is not None
+        faiss.omp_set_num_threads(1)  # of this thread, which is one of several
+        projected = [project(new.prepared[k][rows]) for k, _, project in self.projections]
+        sources = []
+        for way in ways:
+            asked = self._asked([shares[rows] for shares in new.shares], projected, way) @ self.of_new
+            asked = np.concatenate([asked, np.zeros((len(asked), 1))], axis=1).astype(np.float32)
+            sources.append(self.index.search(asked, wanted)[1])
+        for feature, prepared in zip(self.features.features, new.prepared, strict=True):
+            proposed = feature.proposals(prepared, rows, wanted)
+            if proposed is not None:
+                sources.append(proposed)
+        together = [np.unique(np.concatenate(each)) for each in zip(*sources, strict=True)]
+        return [one[one >= 0] for one in together]  # -1 stands for none

@@ -1,0 +1,249 @@
+"""The best candidates of new documents among all training documents, exactly, and the probabilities of single pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.features import FeatureSet
+from linktopics.posterior import PosteriorSample
+from linktopics.sampler.losses import LogisticLoss, Loss
+
+__all__ = ["ExactSearch", "NewDocuments", "Shortlist", "blocks_of", "pair_probabilities"]
+
+Numbers = dict[bool, NDArray[np.float64]]
+"""Features of pairs for each direction that counts: True for links from the new document."""
+
+TILE_CELLS = 2**16
+"""Documents x candidates whose single-precision scores are in the processor's cache at once."""
+
+ROUNDING = float(np.finfo(np.float32).eps) / 2
+
+SAME = 1e-15
+"""Probabilities that differ by less may be equal, or the other way round, in double precision."""
+
+
+@dataclass(frozen=True)
+class NewDocuments:
+    """New documents: their number, their topics in each sample, and what features know of them."""
+
+    n_documents: int
+    shares: list[NDArray[np.float32]]
+    prepared: list[Any]
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """Pairs among which the best of some new documents are, by document and then by candidate."""
+
+    rows: NDArray[np.int64]
+    candidates: NDArray[np.int64]
+    numbers: Numbers
+
+    def part(self, which: Any) -> Shortlist:
+        """Return some of the pairs."""
+        numbers = {way: x[which] for way, x in self.numbers.items()}
+        return Shortlist(self.rows[which], self.candidates[which], numbers)
+
+
+def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:
+    """Cut documents into runs of about so many cells."""
+    step = max(1, cells // max(width, 1))
+    return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
+
+
+def pair_probabilities(
+    loss: Loss, sample: PosteriorSample, shares: NDArray[np.float32], pairs: Shortlist
+) -> NDArray[np.float64]:
+    """Return a sample's probabilities of links of pairs, in any of the directions that their numbers speak of.
+
+    Each is a sum of its own in a fixed order: it does not depend on the other pairs, and equal candidates are equal.
+    """
+    old = sample.doc_topic[pairs.candidates].astype(float)
+    distinct, at = np.unique(pairs.rows, return_inverse=True)
+    result: NDArray[np.float64] | None = None
+    for outward, numbers in pairs.numbers.items():
+        weights = sample.weights if outward else sample.weights.T
+        here = np.einsum("ik,kl->il", shares[distinct].astype(float), weights)
+        scores = np.einsum("ek,ek->e", here[at], old) + np.einsum("ef,f->e", numbers, sample.feature_weights)
+        one = loss.probability(scores)
+        result = one if result is None else result + one - result * one
+    assert result is not None
+    return result
+
+
+class ExactSearch:
+    """Finds the best of all candidates: ranks them in single precision, and keeps all that rounding may have misplaced.
+
+    Candidates are compared by the probability that there is *no* link, which single precision tells apart where links
+    are all but certain. Its relative error is bounded by that of the scores, so a candidate that is worse than the last
+    one wanted by more than twice the bound cannot be among the best; all others are shortlisted.
+
+    Parameters
+    ----------
+    samples : list of PosteriorSample
+        Over which probabilities are averaged.
+    features : FeatureSet
+        The features of pairs.
+    loss : Loss
+        What makes probabilities of scores.
+    """
+
+    def __init__(self, samples: list[PosteriorSample], features: FeatureSet, loss: Loss) -> None:
+        self.samples, self.features, self.loss = samples, features, loss
+        self.n_candidates = len(samples[0].doc_topic)
+        of_candidate = [f.of_candidate for f in features.features]
+        symmetric = [f.symmetric for f in features.features]
+        spans = features.spans
+        self.of_candidates = [k for k, only in enumerate(of_candidate) if only]
+        self.of_pairs = [k for k, only in enumerate(of_candidate) if not only]
+        self.both_ways = {c for k, s in enumerate(symmetric) if s for c in range(spans[k].start, spans[k].stop)}
+
+    @property
+    def width(self) -> int:
+        """Cells that a new document takes."""
+        per_way = sum(len(self.features.features[k].columns) for k in self.of_pairs)
+        return self.n_candidates * (2 + 2 * per_way)
+
+    @cached_property
+    def _everyone(self) -> NDArray[np.int64]:
+        return np.arange(self.n_candidates)
+
+    @cached_property
+    def _constants(self) -> dict[bool, tuple[dict[int, NDArray[np.float64]], NDArray[np.float32]]]:
+        """Features of candidates alone for each direction: by column, and what they add to scores in each sample."""
+        result = {}
+        for way in (True, False):
+            planes = self.features.planes([None] * len(self.features.features), slice(0, 1), self._everyone, way,
+                                          self.of_candidates)  # fmt: skip
+            planes = {column: plane[0] for column, plane in planes.items()}
+            added = np.zeros((len(self.samples), self.n_candidates), np.float32)
+            for s, sample in enumerate(self.samples):
+                added[s] = sum(sample.feature_weights[c] * plane for c, plane in planes.items())
+            result[way] = planes, added
+        return result
+
+    def shortlist(
+        self,
+        new: NewDocuments,
+        rows: slice,
+        ways: Sequence[bool],
+        top: int,
+        left_out: Sequence[NDArray[np.int64]] | None = None,
+    ) -> Shortlist:
+        """Return pairs among which are the `top` best of some new documents, but for candidates that are left out."""
+        planes = self._planes(new, rows, ways)
+        absent, error = self._absent(new, rows, ways, planes)
+        for i, candidates in enumerate([] if left_out is None else left_out[rows]):
+            absent[i, candidates] = np.inf
+        kept = [self._not_worse(row, top, float(e)) for row, e in zip(absent, error, strict=True)]
+        where = np.repeat(np.arange(len(kept)), [len(one) for one in kept])
+        candidates = np.concatenate(kept)
+        numbers = {}
+        for way in ways:
+            numbers[way] = np.empty((len(where), len(self.features.mean)))
+            for column, plane in planes[way].items():
+                numbers[way][:, column] = plane[where, candidates]
+            for column, constant in self._constants[way][0].items():
+                numbers[way][:, column] = constant[candidates]
+        return Shortlist(where + rows.start, candidates, numbers)
+
+    def _planes(self, new: NewDocuments, rows: slice, ways: Sequence[bool]) -> dict[bool, dict[int, NDArray]]:
+        """Return features of pairs for each direction, by column: documents x candidates."""
+        first = self.features.planes(new.prepared, rows, self._everyone, ways[0], self.of_pairs)
+        others = [k for k in self.of_pairs if not self.features.features[k].symmetric]
+        return {
+            way: first
+            if way == ways[0]
+            else {**first, **self.features.planes(new.prepared, rows, self._everyone, way, others)}
+            for way in ways
+        }
+
+    def _absent(
+        self, new: NewDocuments, rows: slice, ways: Sequence[bool], planes: dict[bool, dict[int, NDArray]]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Return probabilities of no link in single precision, averaged over samples, and the error of a score."""
+        n, n_columns = rows.stop - rows.start, len(self.features.mean)
+        here = {way: [] for way in ways}  # type: dict[bool, list[NDArray[np.float32]]]
+        error = np.zeros(n)
+        largest = {way: {c: np.maximum(x.max(axis=1), -x.min(axis=1)) for c, x in planes[way].items()} for way in ways}
+        for s, (sample, shares) in enumerate(zip(self.samples, new.shares, strict=True)):
+            for way in ways:
+                toward = shares[rows].astype(float) @ (sample.weights if way else sample.weights.T)
+                here[way].append(toward.astype(np.float32))
+                size = np.abs(toward).max(axis=1) + np.abs(self._constants[way][1][s]).max(initial=0.0)
+                size += sum(abs(sample.feature_weights[c]) * x for c, x in largest[way].items())
+                # Shares of topics sum to one. Twice the bound, for what is of higher order.
+                error = np.maximum(error, 2 * ROUNDING * (toward.shape[1] + n_columns + 8) * size)
+        result = np.empty((n, self.n_candidates), np.float32)
+        step = max(1, TILE_CELLS // n)
+        for first in range(0, self.n_candidates, step):
+            tile = slice(first, min(first + step, self.n_candidates))
+            result[:, tile] = self._tile(here, planes, tile)
+        steepest = 1.0 if isinstance(self.loss, LogisticLoss) else 4.0  # slope of the score in the link's log-odds
+        return result, steepest * len(ways) * error
+
+    def _tile(
+        self, here: dict[bool, list[NDArray[np.float32]]], planes: dict[bool, dict[int, NDArray]], tile: slice
+    ) -> NDArray[np.float32]:
+        """Return the mean probability of no link for some candidates."""
+        first, *_ = here
+        single: dict[tuple[bool, int], NDArray[np.float32]] = {}
+        for way in here:
+            for c, plane in planes[way].items():
+                if way == first or c not in self.both_ways:
+                    single[way, c] = plane[:, tile].astype(np.float32)
+        total = np.zeros((len(here[first][0]), tile.stop - tile.start), np.float32)
+        part = np.empty_like(total)
+        with np.errstate(over="ignore"):
+            for s, sample in enumerate(self.samples):
+                old = np.asarray(sample.doc_topic[tile]).T
+                tau = sample.feature_weights.astype(np.float32)
+                absent: NDArray[np.float32] | None = None
+                shared: NDArray[np.float32] | None = None
+                # One product for both directions reads the candidates' topics once.
+                every = np.concatenate([here[way][s] for way in here]) @ old
+                for way, scores in zip(here, np.split(every, len(here)), strict=True):
+                    scores += self._constants[way][1][s, tile]
+                    if shared is None:
+                        shared = np.zeros_like(total)
+                        for (_, c), plane in single.items():
+                            if c in self.both_ways:
+                                shared += np.multiply(plane, tau[c], out=part)
+                    scores += shared
+                    for (its_way, c), plane in single.items():
+                        if c not in self.both_ways and its_way == way:
+                            scores += np.multiply(plane, tau[c], out=part)
+                    one = _complement(self.loss, scores)
+                    absent = one if absent is None else np.multiply(absent, one, out=absent)
+                assert absent is not None
+                total += absent
+        total /= len(self.samples)
+        return total
+
+    def _not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> NDArray[np.int64]:
+        """Return candidates that may be among the best, in order, given the error of a score."""
+        there = np.isfinite(absent)
+        if top >= there.sum():
+            return np.flatnonzero(there)
+        last = float(np.partition(absent, top - 1)[top - 1])
+        # A score that is wrong by e makes q(1 - q) e of a probability q; the rest are roundings of q itself.
+        relative = 4 * ROUNDING * (len(self.samples) + 8)
+        if error + relative > 0.5:
+            return np.flatnonzero(there)
+        bound = last * (1.0 - last) * error + last * relative + SAME
+        return np.flatnonzero(absent <= np.float32(min(last + 4.0 * bound, 2.0)))
+
+
+def _complement(loss: Loss, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the probability of no link; scores are overwritten."""
+    if not isinstance(loss, LogisticLoss):
+        return np.asarray(loss.probability(np.negative(scores, out=scores)), np.float32)
+    np.exp(scores, out=scores)
+    scores += 1.0
+    return np.reciprocal(scores, out=scores)
