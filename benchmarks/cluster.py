@@ -132,23 +132,23 @@ def main() -> None:
     if per_message is not None:
         rows.append({"what": "microseconds of Ray per message", "value": 1e6 * per_message})
     note = (
-        f"{n_documents:,} simulated documents of {LENGTH} tokens, {LINKS} links and as many non-links each, K = {n_topics}, "
-        "16 shards, one thread."
+        f"{n_documents:,} simulated documents of {LENGTH} tokens, {LINKS} links and as many non-links each, "
+        f"K = {n_topics}, 16 shards, one thread."
     )
     tables = [table("Counted", COUNT_COLUMNS, rows, note)]
     one, each = (needs(of, shards, n_topics, per_message) for shards in (1, 16))
     rows = [{"what": name, "one": one[name], "all": each[name]} for name in one]
     note = (
-        f"{DOCUMENTS:,} documents of {LENGTH} tokens, {WORDS:,} words, K = {n_topics}, {MACHINES} machines. Guests are at "
-        "most as many as ends of pairs between shards; among so many documents hardly two are the same. What is sent "
+        f"{DOCUMENTS:,} documents of {LENGTH} tokens, {WORDS:,} words, K = {n_topics}, {MACHINES} machines. Guests are "
+        "at most as many as ends of pairs between shards; among so many documents hardly two are the same. What is sent "
         "between shards of one machine is counted as if it left it. Nobody has run this."
     )
     tables.append(table("A hundred machines", NEED_COLUMNS, rows, note))
     about = (
-        "Non-links are pairs at random, so they lead to other shards, and the topics of their documents have to be known "
-        "there: they make most of the memory. Messages grow with the square of the number of shards: a shard per core of "
-        "every machine is more than Ray can carry, and a shard per machine leaves its other cores idle. Nearer limits "
-        "than both: the program that starts the fit holds all documents."
+        "Non-links are pairs at random, so they lead to other shards, and the topics of their documents have to be "
+        "known there: they make most of the memory. Messages grow with the square of the number of shards: a shard per "
+        "core of every machine is more than Ray can carry, and a shard per machine leaves its other cores idle. A "
+        "nearer limit than both: the program that starts the fit holds all documents."
     )
     finish("What a hundred machines would need", about, tables, arguments, [] if arguments.no_ray else ["ray"])
 

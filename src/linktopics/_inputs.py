@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 
+CHUNK = 2**20
+"""Counts that are added up at once."""
+
 MAX_TOKENS_OF_A_KIND = 2**24
 """float32 counts whole numbers up to here."""
 
@@ -44,7 +47,7 @@ def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
     """Raise if a word, with its prior tokens as a seed word, or a document has more tokens than can be counted."""
     words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
     for counts, what, names in (
-        (network.counts.sum(0, dtype=np.int64) + int(seed_weight), "word", words),
+        (_word_totals(network) + int(seed_weight), "word", words),
         (network.lengths, "document", network.ids),
     ):
         if counts.max() >= MAX_TOKENS_OF_A_KIND:
@@ -52,6 +55,17 @@ def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
                 f"{what} {names.tolist()[int(np.argmax(counts))]!r} has {int(counts.max()):,} tokens; at most "
                 f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Leave out very frequent words or split documents."
             )
+
+
+def _word_totals(network: DocumentNetwork) -> NDArray[np.int64]:
+    """Return the tokens of each word, adding up without a wider copy of all counts."""
+    counts, totals = network.counts, np.zeros(network.n_words, np.int64)
+    for first in range(0, counts.nnz, CHUNK):
+        part = slice(first, first + CHUNK)
+        # Sums of doubles are exact: a count is below 2^31 and a chunk has 2^20 of them.
+        here = np.bincount(counts.indices[part], weights=counts.data[part], minlength=network.n_words)
+        totals += here.astype(np.int64)
+    return totals
 
 
 def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | None) -> DocumentNetwork:

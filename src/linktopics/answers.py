@@ -51,8 +51,11 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
         """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""
-        proportions = (shares * lengths[:, None] + self.alpha_) / (lengths[:, None] + self.alpha_.sum())
-        return np.asarray(proportions / proportions.sum(1, keepdims=True))
+        proportions = np.multiply(shares, lengths[:, None], dtype=np.float64)
+        proportions += self.alpha_  # in place: one array of documents x K, not five
+        proportions /= lengths[:, None] + self.alpha_.sum()
+        proportions /= proportions.sum(1, keepdims=True)
+        return proportions
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return topic proportions of documents from their words alone.

@@ -322,11 +322,13 @@ class GoesOn:
 
 def _mean(arrays: Iterable[NDArray[np.floating]]) -> NDArray[np.float64]:
     """Return the mean of arrays of which no two need be in memory at once."""
-    total, n = np.zeros(()), 0
-    for array in arrays:
-        total = total + array
+    given = iter(arrays)
+    total, n = next(given).astype(np.float64), 1
+    for array in given:
+        total += array
         n += 1
-    return total / n
+    total /= n
+    return total
 
 
 def _check_number(name: str, value: Any, least: int) -> None:

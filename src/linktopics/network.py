@@ -176,7 +176,7 @@ class DocumentNetwork(ReadsSources):
     @property
     def n_tokens(self) -> int:
         """Number of tokens in all documents together."""
-        return int(self.lengths.sum())
+        return int(self.counts.data.sum(dtype=np.int64))
 
     def __len__(self) -> int:
         return self.n_documents

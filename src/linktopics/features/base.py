@@ -303,6 +303,8 @@ def fit_features(
     verbose: bool | str = False,
 ) -> tuple[FeatureSet, Array]:
     """Fit features and return them with the standardised numbers of the training pairs."""
+    if not features:  # and nothing to look at pairs for
+        return FeatureSet.of([]), np.empty((len(pairs), 0))
     for_view, *for_features = seed.spawn(1 + len(features))
     view = TrainingView.of(network, pairs, np.random.default_rng(for_view))
     fitted, values = [], [np.empty((len(pairs), 0))]

@@ -132,7 +132,7 @@ class Shard:
             corpus.in_start,
             corpus.in_pair,
             corpus.source,
-            (self.linear - self.quadratic * self.offsets()).astype(np.float32),
+            self._pulls(),
             self.quadratic.astype(np.float32),
             self._projection,
             self._entering,
@@ -148,6 +148,12 @@ class Shard:
             np.empty((0, width), np.float32) if trace is None else trace,
         )
         state.word_topic[seeds.word, seeds.topic] -= seeds.amount.astype(np.float32)
+
+    def _pulls(self) -> NDArray[np.float32]:
+        """Return ``linear - quadratic * offsets`` for the sweep."""
+        if not self.corpus.n_features:
+            return self.linear.astype(np.float32)
+        return (self.linear - self.quadratic * self.offsets()).astype(np.float32)
 
     def augment(self) -> float:
         """Draw the augmented variables of own pairs given all else; return the log pseudo-likelihood of their labels.
@@ -171,7 +177,9 @@ class Shard:
             self._projection,
             result,
         )
-        return result + self.offsets()[:n]
+        if self.corpus.n_features:
+            result += self.offsets()[:n]
+        return result
 
     def offsets(self) -> Array:
         """Return the part of each pair's score that its features make."""
