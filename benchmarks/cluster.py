@@ -140,8 +140,8 @@ def main() -> None:
     rows = [{"what": name, "one": one[name], "all": each[name]} for name in one]
     note = (
         f"{DOCUMENTS:,} documents of {LENGTH} tokens, {WORDS:,} words, K = {n_topics}, {MACHINES} machines. Guests are "
-        "at most as many as ends of pairs between shards; among so many documents hardly two are the same. What is sent "
-        "between shards of one machine is counted as if it left it. Nobody has run this."
+        "at most as many as ends of pairs between shards; among so many documents hardly two are the same. What is "
+        "sent between shards of one machine is counted as if it left it. Nobody has run this."
     )
     tables.append(table("A hundred machines", NEED_COLUMNS, rows, note))
     about = (

@@ -12,6 +12,7 @@ from linktopics import RelationalTopicModel
 from linktopics.datasets import make_network
 from linktopics.engines import Ray, Threads, resolve_engine
 from linktopics.errors import EngineError, SamplingError
+from linktopics.kernels.partition import deal_out, pack, unpack
 from linktopics.pairs import sample_pairs
 from linktopics.sampler import Corpus, Priors, Sampler, Seeds, Settings, initial_state
 from linktopics.sampler.chain import MAX_LOSSES
@@ -151,6 +152,45 @@ def test_a_hub_does_not_make_its_shard_heavier():
     load = np.bincount(owner, weights=cost)
     assert load.max() <= SLACK * cost.sum() / 4 + 1e-9
     assert (owner == owner[0]).sum() < 100
+
+
+def test_documents_are_dealt_out_as_described():
+    corpus = communities(n_documents=80)
+    cost = 1.0 + np.diff(corpus.start)
+    capacity = 1.05 * cost.sum() / 3
+    ends = np.concatenate([np.stack([corpus.source, corpus.target]), np.stack([corpus.target, corpus.source])], axis=1)
+    ends = ends[:, np.tile(corpus.label, 2)]
+    owner, load = np.full(80, -1, np.int32), np.zeros(3)
+    expected = owner.copy()
+    for _ in range(2):
+        loads = np.zeros(3)
+        for i in range(80):
+            near = expected[ends[1, ends[0] == i]]
+            value = (1 + np.bincount(near[near >= 0], minlength=3)) * (1 - loads / capacity)
+            fits = loads + cost[i] <= capacity
+            expected[i] = np.argmax(np.where(fits, value, -1)) if fits.any() else np.argmin(loads)
+            loads[expected[i]] += cost[i]
+        pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.source, corpus.label)
+        deal_out(*pairs, cost, capacity, owner, load)
+        np.testing.assert_array_equal(owner, expected)
+        np.testing.assert_allclose(load, loads)
+
+
+def test_topics_are_packed_and_unpacked():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.4, (6, 16)).astype(np.float32)
+    counts[2] = 0
+    inverse = (1 / np.maximum(counts.sum(1), 1)).astype(np.float32)
+    documents = np.array([5, 2, 0])
+    n, topic, share = pack(counts, inverse, documents)
+    shares = counts[documents] * inverse[documents, None]
+    np.testing.assert_array_equal(n, (shares > 0).sum(1))
+    np.testing.assert_array_equal(topic, np.nonzero(shares)[1])
+    np.testing.assert_array_equal(share, shares[shares > 0])
+    rows = np.full((7, 16), 9.0, np.float32)
+    unpack(n, topic, share, rows, 2)
+    np.testing.assert_array_equal(rows[2:5], shares)
+    assert (rows[[0, 1, 5, 6]] == 9).all()
 
 
 # --- chains -----------------------------------------------------------------------------------------------------------

@@ -31,8 +31,9 @@ print(json.dumps([values.tolist() for values in found]))
         {"loss": "hinge", "directed": False},
         {"weights": "diagonal", "sampler": "cached"},
         {"weights": "diagonal", "pair_features": None},
+        {"n_shards": 3},
     ],
-    ids=["logistic", "hinge", "diagonal", "diagonal without features"],
+    ids=["logistic", "hinge", "diagonal", "diagonal without features", "shards"],
 )
 def test_plain_python_equals_compiled(parameters):
     results = []
