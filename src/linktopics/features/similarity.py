@@ -44,7 +44,7 @@ MEMBERS_AT_ONCE = 2**20
 MANY = 200
 """Sums of more vectors than this are kept: candidates with so many links are suggested again and again."""
 
-POSTINGS = 30_000
+POSTINGS = 100_000
 """Entries of documents that are looked at for documents with the same words."""
 
 FEW = 8
