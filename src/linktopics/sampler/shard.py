@@ -62,6 +62,7 @@ class Shard:
         symmetric = corpus.symmetric or settings.weights == "diagonal"
         self._entering = 0 if symmetric else corpus.n_documents
         self._projection = np.zeros((corpus.n_documents + self._entering, width), np.float32)
+        self._scoring = corpus.source[: part.n_own_pairs] + np.int32(self._entering)  # rows U^T zbar of sources
         self.linear = self.quadratic = np.empty(0)
         self._sums: PairSums | None = None
         # Counts as of the last exchange.
@@ -165,15 +166,15 @@ class Shard:
         return self._own_loss.log_likelihood(scores)
 
     def scores(self) -> Array:
-        """Return the scores of own pairs; the projections must be up to date."""
+        """Return the scores of own pairs; the projections of own documents must be up to date, as after a sweep."""
         n = self.part.n_own_pairs
         result = np.empty(n)
         pair_scores(
             self._topics,
             self.corpus.start,
             self.state.doc_topic,
-            self.corpus.source[:n],
             self.corpus.target[:n],
+            self._scoring,
             self._projection,
             result,
         )
@@ -185,18 +186,18 @@ class Shard:
         """Return the part of each pair's score that its features make."""
         return np.asarray(self.corpus.features @ self.state.feature_weights)
 
-    def project(self, first: int = 0) -> None:
-        """Bring the projections of documents, from the given one on, up to date with weights and counts."""
+    def project(self) -> None:
+        """Bring the projections of all documents up to date with weights and counts."""
         K = self.settings.n_topics
         self._U[:K, :K] = self.state.weights
         self._UT[:K, :K] = self.state.weights.T
         project(
             self._topics,
-            self.corpus.start[first:],
-            self.state.doc_topic[first:],
+            self.corpus.start,
+            self.state.doc_topic,
             self._U,
             self._UT,
-            self._projection[first:],
+            self._projection,
             self._entering,
         )
 
@@ -257,7 +258,6 @@ class Shard:
         """Take in the topics of guests."""
         for rows, message in zip(self.part.guests_from, messages, strict=True):
             unpack(*message["topics"], self.state.doc_topic, rows.start)
-        self.project(self.part.n_own)
 
     def tell_sums(self) -> list[Message]:
         """Tell each shard the counts of own words, and the augmented variables of own pairs that end there."""
