@@ -223,6 +223,8 @@ VECTOR_OPERATIONS = {
     7: lambda x, y: lanes.running(x),
     8: lambda x, y: lanes.power_of_two(np.floor(x)),
     9: lambda x, y: lanes.splat(y[2]),
+    10: lambda x, y: lanes.before(x),
+    11: lambda x, y: lanes.magnitude(x),
 }
 
 
@@ -239,7 +241,10 @@ def run_lanes(rows, i, k, t, value, out, scalars, counts):
     lanes.store(out, 7, LANES, lanes.running(x))
     lanes.store(out, 8, LANES, lanes.power_of_two(lanes.floor(x)))
     lanes.store(out, 9, LANES, lanes.splat(rows[i + 1, k + 2]))
-    lanes.store(out, 10, LANES, lanes.replace(x, k, t, value))
+    lanes.store(out, 10, LANES, lanes.before(x))
+    lanes.store(out, 11, LANES, lanes.magnitude(x))
+    lanes.store(out, 12, LANES, lanes.replace(x, k, t, value))
+    lanes.prefetch(rows, i, k)
     scalars[0] = lanes.maximum(x)
     scalars[1] = lanes.total(x)
     for lane in range(LANES):
@@ -248,7 +253,7 @@ def run_lanes(rows, i, k, t, value, out, scalars, counts):
 
 
 def lanes_results(rows, i=2, k=LANES, t=LANES, value=0.5):
-    out = np.full((11, 3 * LANES), np.nan, np.float32)
+    out = np.full((13, 3 * LANES), np.nan, np.float32)
     scalars, counts = np.zeros(2 + LANES, np.float32), np.zeros(LANES, np.int64)
     run_lanes(rows, i, k, t, np.float32(value), out, scalars, counts)
     assert np.isnan(out[:, :LANES]).all()  # nothing is written beside the place asked for
@@ -266,7 +271,7 @@ def test_lanes_equal_numpy(seed):
     found, scalars, counts = lanes_results(rows, t=t)
     for line, operation in VECTOR_OPERATIONS.items():
         np.testing.assert_allclose(found[line], operation(x, y), rtol=1e-6, atol=3e-6)
-    np.testing.assert_array_equal(found[10], lanes.replace(x, LANES, t, 0.5))
+    np.testing.assert_array_equal(found[12], lanes.replace(x, LANES, t, 0.5))
     assert scalars[0] == lanes.maximum(x)
     assert scalars[1] == pytest.approx(lanes.total(x), abs=1e-5)
     np.testing.assert_array_equal(scalars[2:], x)
@@ -281,6 +286,33 @@ def test_lanes_keep_what_is_not_a_number():
         found, _, _ = lanes_results(rows, i=first)
         for line in (0, 2, 5, 6):
             assert np.isnan(found[line]).tolist() == [lane == 3 for lane in range(LANES)], f"operation {line}"
+
+
+@njit
+def run_blocks(topics, rows, out):
+    width = lanes.block_width(topics)
+    for first in range(0, len(topics), width):
+        k = min(first, len(topics) - width)
+        x, y = lanes.load_block(topics, rows, 1, k), lanes.load_block(topics, rows, 2, k)
+        lanes.store_block(topics, out, 0, k, x + y)
+        lanes.store_block(topics, out, 1, k, x - y)
+        lanes.store_block(topics, out, 2, k, x * y)
+        lanes.store_block(topics, out, 3, k, rows[0, 0] * x)
+        lanes.store_block(topics, out, 4, k, lanes.zero_block(topics))
+    return width
+
+
+@pytest.mark.parametrize("n_vectors", [1, 2, 3, 7, 8, 13, 25])
+def test_blocks_equal_numpy(n_vectors):
+    topics = (0,) * (n_vectors * LANES)
+    rows = np.random.default_rng(n_vectors).normal(size=(4, len(topics))).astype(np.float32)
+    out, plain = np.full((6, len(topics)), np.nan, np.float32), np.full((6, len(topics)), np.nan, np.float32)
+    assert run_blocks(topics, rows, out) == run_blocks.py_func(topics, rows, plain) == lanes.block_width(topics)
+    assert lanes.block_width(topics) <= lanes.MAX_BLOCK * LANES
+    x, y = rows[1], rows[2]
+    np.testing.assert_allclose(out[:5], [x + y, x - y, x * y, rows[0, 0] * x, 0 * x], rtol=1e-6)
+    np.testing.assert_array_equal(out, plain)
+    assert np.isnan(out[5]).all()
 
 
 def test_padded():
@@ -373,11 +405,13 @@ def test_streams_differ():
 
 @njit
 def choose_many(topics, p, rng, out):
+    upto = np.zeros_like(p)
     for n in range(len(out)):
         sums = lanes.splat(np.float32(0.0))
         for k in range(0, len(topics), LANES):
             sums = sums + lanes.load(p, 0, k)
-        out[n] = _choose(topics, p, sums, rng)
+            lanes.store(upto, 0, k, sums)
+        out[n] = _choose(topics, upto, sums, rng)
 
 
 def choices(p, n=40_000, seed=0):

@@ -1,4 +1,4 @@
-"""Lanes: eight float32 in a register, the type that Numba lacks.
+"""Lanes: eight float32 in a register, the type that Numba lacks; and blocks of them.
 
 A kernel that takes `topics` reads only its length, the padded number of topics, which the compiler then knows as a
 constant. It unrolls short loops of known length to scalars before it thinks of vectors, so the vectors are spelt out.
@@ -17,25 +17,32 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing import signature
-from numba.core.typing.templates import ConcreteTemplate, infer_global
+from numba.core.typing.templates import AbstractTemplate, ConcreteTemplate, infer_global
 from numba.extending import lower_builtin, models, register_model
 
 __all__ = [
     "LANES",
+    "before",
+    "block_width",
     "count_up_to",
     "extract",
     "floor",
     "larger",
     "load",
+    "load_block",
+    "magnitude",
     "maximum",
     "padded",
     "power_of_two",
+    "prefetch",
     "replace",
     "running",
     "smaller",
     "splat",
     "store",
+    "store_block",
     "total",
+    "zero_block",
 ]
 
 LANES = 8
@@ -122,6 +129,10 @@ def store(rows, i, k, x):  # type: ignore[no-untyped-def]
     rows[i, k : k + LANES] = x
 
 
+def prefetch(rows, i, k):  # type: ignore[no-untyped-def]
+    """Ask for what `load` will want soon."""
+
+
 def splat(x):  # type: ignore[no-untyped-def]
     return np.full(LANES, x, np.float32)
 
@@ -138,6 +149,10 @@ def smaller(x, y):  # type: ignore[no-untyped-def]
     return np.minimum(x, y)
 
 
+def magnitude(x):  # type: ignore[no-untyped-def]
+    return np.abs(x)
+
+
 def maximum(x):  # type: ignore[no-untyped-def]
     return x.max()
 
@@ -148,6 +163,11 @@ def total(x):  # type: ignore[no-untyped-def]
 
 def running(x):  # type: ignore[no-untyped-def]
     return np.cumsum(x, dtype=np.float32)
+
+
+def before(x):  # type: ignore[no-untyped-def]
+    """Move every lane up by one; zero comes into the first."""
+    return np.append(np.float32(0.0), x[:-1])
 
 
 def count_up_to(x, bound):  # type: ignore[no-untyped-def]
@@ -178,6 +198,15 @@ def _(builder: Any, rows: Any, i: Any, k: Any, x: Any) -> Any:
     builder.store(x, _address(builder, rows, i, k), align=4)
 
 
+@_compiled(prefetch, types.void, _read_only, _int, _int)
+@_compiled(prefetch, types.void, _rows, _int, _int)
+def _(builder: Any, rows: Any, i: Any, k: Any) -> Any:
+    address = builder.bitcast(_address(builder, rows, i, k), ir.IntType(8).as_pointer())
+    numbers = [ir.Constant(_I32, number) for number in (0, 3, 1)]  # to read, keep near, data
+    function_type = ir.FunctionType(ir.VoidType(), [address.type, *(number.type for number in numbers)])
+    builder.call(cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0"), [address, *numbers])
+
+
 @_compiled(splat, _lanes, _f32)
 def _(builder: Any, x: Any) -> Any:
     return _broadcast(builder, x, _VECTOR)
@@ -186,6 +215,11 @@ def _(builder: Any, x: Any) -> Any:
 @_compiled(floor, _lanes, _lanes)
 def _(builder: Any, x: Any) -> Any:
     return _call(builder, "floor", _VECTOR, x)
+
+
+@_compiled(magnitude, _lanes, _lanes)
+def _(builder: Any, x: Any) -> Any:
+    return _call(builder, "fabs", _VECTOR, x)
 
 
 @_compiled(larger, _lanes, _lanes, _lanes)
@@ -208,13 +242,23 @@ def _(builder: Any, x: Any) -> Any:
     return _call(builder, "vector.reduce.fadd", _F32, ir.Constant(_F32, 0.0), x)
 
 
+def _moved(builder: Any, x: Any, lanes: list[int]) -> Any:
+    """Put the lanes of x in this order; lane LANES is zero."""
+    return builder.shuffle_vector(x, ir.Constant(_VECTOR, [0.0] * LANES), ir.Constant(_INT_VECTOR, lanes))
+
+
 @_compiled(running, _lanes, _lanes)
 def _(builder: Any, x: Any) -> Any:
-    for shift in (1, 2, 4):
-        moved = [lane - shift if lane >= shift else LANES for lane in range(LANES)]
-        zeros = ir.Constant(_VECTOR, [0.0] * LANES)
-        x = builder.fadd(x, builder.shuffle_vector(x, zeros, ir.Constant(_INT_VECTOR, moved)))
-    return x
+    # Within each half, where lanes are quickly moved, and then the sum of the lower half goes to the upper one.
+    none, half = LANES, LANES // 2
+    for shift in (1, 2):
+        x = builder.fadd(x, _moved(builder, x, [n - shift if n % half >= shift else none for n in range(LANES)]))
+    return builder.fadd(x, _moved(builder, x, [none] * half + [half - 1] * half))
+
+
+@_compiled(before, _lanes, _lanes)
+def _(builder: Any, x: Any) -> Any:
+    return _moved(builder, x, [LANES, *range(LANES - 1)])
 
 
 @_compiled(count_up_to, _int, _lanes, _f32)
@@ -236,6 +280,118 @@ def _(builder: Any, n: Any) -> Any:
 
 @_compiled(replace, _lanes, _lanes, _int, _int, _f32)
 def _(builder: Any, x: Any, k: Any, t: Any, value: Any) -> Any:
-    lane = _broadcast(builder, builder.trunc(builder.sub(t, k), _I32), _INT_VECTOR)
-    here = builder.icmp_signed("==", lane, ir.Constant(_INT_VECTOR, list(range(LANES))))
+    wanted, first = (_broadcast(builder, builder.trunc(topic, _I32), _INT_VECTOR) for topic in (t, k))
+    here = builder.icmp_signed("==", wanted, builder.add(first, ir.Constant(_INT_VECTOR, list(range(LANES)))))
     return builder.select(here, _broadcast(builder, value, _VECTOR), x)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Blocks: as many lanes as there are registers for, so that sums over a row stay out of memory
+# --------------------------------------------------------------------------------------------------------------------
+
+MAX_BLOCK = 7  # vectors; of the 16 registers that most machines have, two such sums take 14
+
+
+def _n_vectors(n_topics: int) -> int:
+    n_vectors = n_topics // LANES
+    return -(-n_vectors // -(-n_vectors // MAX_BLOCK))
+
+
+class _Block(types.Type):
+    def __init__(self, n_vectors: int) -> None:
+        self.n_vectors = n_vectors
+        super().__init__(name=f"block{n_vectors}x{LANES}")
+
+
+@register_model(_Block)
+class _BlockModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, ir.ArrayType(_VECTOR, fe_type.n_vectors))
+
+
+def block_width(topics):  # type: ignore[no-untyped-def]
+    """Return the topics in a block: all, or a part such that few blocks cover all; the last ones may overlap."""
+    return LANES * _n_vectors(len(topics))
+
+
+def load_block(topics, rows, i, k):  # type: ignore[no-untyped-def]
+    return rows[i, k : k + block_width(topics)].copy()
+
+
+def store_block(topics, rows, i, k, x):  # type: ignore[no-untyped-def]
+    rows[i, k : k + block_width(topics)] = x
+
+
+def zero_block(topics):  # type: ignore[no-untyped-def]
+    return np.zeros(block_width(topics), np.float32)
+
+
+def _compiled_block(function: Any, *params: Any) -> Callable[[Any], Any]:
+    """As `_compiled`, where the first argument is `topics` or a block, and decides which block comes out."""
+
+    def generic(self: Any, args: Any, kws: Any) -> Any:
+        if len(args) != len(params) or not all(map(isinstance, args, params)):
+            return None
+        if function is block_width:
+            return signature(_int, *args)
+        if function is store_block:
+            return signature(types.void, *args)
+        block = next((arg for arg in args if isinstance(arg, _Block)), None)
+        return signature(block or _Block(_n_vectors(len(args[0]))), *args)
+
+    infer_global(function)(type(function.__name__, (AbstractTemplate,), {"generic": generic, "key": function}))
+
+    def decorate(emit: Any) -> Any:
+        @lower_builtin(function, *params)
+        def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            blocks = [arg.n_vectors for arg in (sig.return_type, *sig.args) if isinstance(arg, _Block)]
+            return emit(builder, blocks[0] if blocks else _n_vectors(len(sig.args[0])), *args)
+
+        return emit
+
+    return decorate
+
+
+def _packed(builder: Any, vectors: list[Any]) -> Any:
+    block = ir.Constant(ir.ArrayType(_VECTOR, len(vectors)), ir.Undefined)
+    for place, vector in enumerate(vectors):
+        block = builder.insert_value(block, vector, place)
+    return block
+
+
+@_compiled_block(block_width, types.UniTuple)
+def _(builder: Any, n: int, topics: Any) -> Any:
+    return ir.Constant(_I64, n * LANES)
+
+
+@_compiled_block(load_block, types.UniTuple, types.Array, types.Integer, types.Integer)
+def _(builder: Any, n: int, topics: Any, rows: Any, i: Any, k: Any) -> Any:
+    first = _address(builder, rows, i, k)
+    places = (builder.gep(first, [ir.Constant(_I64, place)]) for place in range(n))
+    return _packed(builder, [builder.load(place, align=4) for place in places])
+
+
+@_compiled_block(store_block, types.UniTuple, types.Array, types.Integer, types.Integer, _Block)
+def _(builder: Any, n: int, topics: Any, rows: Any, i: Any, k: Any, x: Any) -> Any:
+    first = _address(builder, rows, i, k)
+    for place in range(n):
+        builder.store(builder.extract_value(x, place), builder.gep(first, [ir.Constant(_I64, place)]), align=4)
+
+
+@_compiled_block(zero_block, types.UniTuple)
+def _(builder: Any, n: int, topics: Any) -> Any:
+    return _packed(builder, [ir.Constant(_VECTOR, [0.0] * LANES)] * n)
+
+
+for _function, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
+
+    @_compiled_block(_function, _Block, _Block)
+    def _(builder: Any, n: int, x: Any, y: Any, instruction: str = _instruction) -> Any:
+        both = ((builder.extract_value(x, place), builder.extract_value(y, place)) for place in range(n))
+        return _packed(builder, [getattr(builder, instruction)(*pair, flags=_FLAGS) for pair in both])
+
+
+@_compiled_block(operator.mul, types.Float, _Block)
+def _(builder: Any, n: int, x: Any, y: Any) -> Any:
+    wide = _broadcast(builder, x, _VECTOR)
+    return _packed(builder, [builder.fmul(wide, builder.extract_value(y, place), flags=_FLAGS) for place in range(n)])

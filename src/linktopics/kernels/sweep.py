@@ -8,22 +8,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.kernels._compile import kernel
+from linktopics.kernels._compile import inlined, kernel
 from linktopics.kernels.lanes import (
     LANES,
+    before,
+    block_width,
     count_up_to,
     extract,
     floor,
     larger,
     load,
+    load_block,
+    magnitude,
     maximum,
     power_of_two,
+    prefetch,
     replace,
     running,
-    smaller,
     splat,
     store,
+    store_block,
     total,
+    zero_block,
 )
 
 __all__ = ["infer", "pair_scores", "project", "rng_streams", "sweep"]
@@ -34,7 +40,10 @@ __all__ = ["infer", "pair_scores", "project", "rng_streams", "sweep"]
 FLOOR = np.float32(-60.0)
 SPAN = np.float32(10.0)
 WEAR = np.float32(0.125)  # charged per change for rounding: at most 80 changes between two fresh starts
-ZERO, ONE = np.float32(0.0), np.float32(1.0)
+AHEAD = 4  # tokens whose words are fetched early
+LINE = 16  # topics in a line of the cache
+PADDING = np.float32(-1e30)
+ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
 def rng_streams(seeds: list[np.random.SeedSequence]) -> NDArray[np.uint64]:
@@ -42,7 +51,7 @@ def rng_streams(seeds: list[np.random.SeedSequence]) -> NDArray[np.uint64]:
     return np.stack([seed.generate_state(4, np.uint64) for seed in seeds])
 
 
-@kernel
+@inlined
 def _exp(x):  # type: ignore[no-untyped-def]
     """exp for float32 in [-87, 88], to about 2 units in the last place."""
     n = floor(x * splat(np.float32(1.44269504)) + splat(np.float32(0.5)))
@@ -61,12 +70,12 @@ def _exp(x):  # type: ignore[no-untyped-def]
 # --------------------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _rotate(x, k):  # type: ignore[no-untyped-def]
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
 
 
-@kernel
+@inlined
 def _uniform(rng):  # type: ignore[no-untyped-def]
     """Advance a xoshiro256++ state and return a float32 in [0, 1) with 24 random bits."""
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
@@ -80,73 +89,87 @@ def _uniform(rng):  # type: ignore[no-untyped-def]
     return np.float32(result >> np.uint64(40)) * np.float32(2.0**-24)
 
 
-@kernel
-def _last_with_weight(p):  # type: ignore[no-untyped-def]
-    for k in range(p.shape[1] - 1, 0, -1):
-        if p[0, k] > 0:
+@inlined
+def _last_with_weight(upto):  # type: ignore[no-untyped-def]
+    for k in range(upto.shape[1] - 1, LANES - 1, -1):
+        if upto[0, k] > upto[0, k - LANES]:
+            return k
+    for k in range(LANES - 1, 0, -1):
+        if upto[0, k] > 0:
             return k
     return 0
 
 
-@kernel
-def _choose(topics, p, sums, rng):  # type: ignore[no-untyped-def]
-    """Draw a topic with probability proportional to p[0]; `sums` are the sums of its lanes."""
-    up_to = running(sums)
-    u = _uniform(rng) * extract(up_to, LANES - 1)
-    lane = min(count_up_to(up_to, u), LANES - 1)
-    if lane > 0:
-        u -= extract(up_to, lane - 1)
+@inlined
+def _choose(topics, upto, sums, rng):  # type: ignore[no-untyped-def]
+    """Draw a topic with probability proportional to its weight.
+
+    upto[0, k] is the sum of the weights of topics k, k - LANES, k - 2 LANES, ..., and `sums` the last of these vectors.
+    First comes the lane and then the place within it, by comparisons that do not wait for each other.
+    """
+    across = running(sums)
+    u = _uniform(rng) * extract(across, LANES - 1)
+    lane = min(count_up_to(across, u), LANES - 1)
+    u = max(u - extract(before(across), lane), ZERO)
     k = lane
-    for step in range(lane, len(topics) - LANES, LANES):
-        u -= p[0, step]
-        k += LANES if u >= 0 else 0
-    if p[0, k] > 0:
+    for step in range(0, len(topics) - LANES, LANES):
+        k += LANES if upto[0, lane + step] <= u else 0
+    if upto[0, k] > u:
         return k
-    return _last_with_weight(p)  # where rounding ran past it
+    return _last_with_weight(upto)  # where rounding ran past it
 
 
 # --------------------------------------------------------------------------------------------------------------------
 # The topic sweep
 # --------------------------------------------------------------------------------------------------------------------
 
-# Rows of the sweep's scratch array.
-_V, _SHIFTED, _E, _BASE, _Q, _P, _SHARE = range(7)
+# Rows of the sweep's scratch array: g - diag(A) / 2; v; exp(v); and what tokens are weighed by.
+_G, _V, _E, _BASE, _Q, _UPTO, _ZERO, _PADDING = range(8)
 
 
-@kernel
-def _gather(topics, rows, j, linear, quadratic, inv_n, pulled, m, work):  # type: ignore[no-untyped-def]
-    """Add one pair, whose vector a_e is rows[j], to the document's sums; return its curvature."""
-    score = splat(ZERO)
-    for k in range(0, len(topics), LANES):
-        score = score + load(rows, j, k) * load(work, _SHARE, k)
-    curve = quadratic * inv_n * inv_n
-    pull = splat((linear - quadratic * total(score)) * inv_n)
-    half = splat(np.float32(0.5) * curve)
-    for k in range(0, len(topics), LANES):
-        a = load(rows, j, k)
-        store(pulled, m, k, a)
-        store(work, _V, k, load(work, _V, k) + a * (pull - half * a))
-    return curve
+@inlined
+def _combine(topics, n, index, x, rows, out, i):  # type: ignore[no-untyped-def]
+    """out[i] = x[:n] @ rows[index[:n]]."""
+    width = block_width(topics)
+    for first in range(0, len(topics), width):
+        k = min(first, len(topics) - width)
+        sums = zero_block(topics)
+        for j in range(n):
+            sums = sums + x[j] * load_block(topics, rows, index[j], k)
+        store_block(topics, out, i, k, sums)
 
 
-@kernel
-def _curvature_row(topics, t, m, pulled, curve, coefficient, A, EA):  # type: ignore[no-untyped-def]
-    """Compute row t of A and of exp(A); return the largest absolute entry of A."""
-    for e in range(m):
-        coefficient[e] = curve[e] * pulled[e, t]
+@inlined
+def _gather(topics, rows, m, index, pull, root, pulled, work):  # type: ignore[no-untyped-def]
+    """Set g - diag(A) / 2, and pulled[e] = root[e] rows[index[e]], so that A = pulled.T @ pulled."""
+    width = block_width(topics)
+    for first in range(0, len(topics), width):
+        k = min(first, len(topics) - width)
+        sums = zero_block(topics)
+        for e in range(m):
+            a = load_block(topics, rows, index[e], k)
+            b = root[e] * a
+            store_block(topics, pulled, e, k, b)
+            sums = sums + (pull[e] * a - (HALF * b) * b)
+        store_block(topics, work, _G, k, sums)
+
+
+@inlined
+def _curvature_row(topics, t, m, pulled, A, EA, exact):  # type: ignore[no-untyped-def]
+    """Compute row t of A; if `exact`, of exp(A) too, and return the largest absolute entry of A."""
+    width = block_width(topics)
+    for first in range(0, len(topics), width):
+        k = min(first, len(topics) - width)
+        one, two = zero_block(topics), zero_block(topics)
+        for e in range(0, m, 2):  # row m of `pulled` is zero
+            one = one + pulled[e, t] * load_block(topics, pulled, e, k)
+            two = two + pulled[e + 1, t] * load_block(topics, pulled, e + 1, k)
+        store_block(topics, A, t, k, one + two)
+    if not exact:
+        return ZERO
     largest = splat(ZERO)
     for k in range(0, len(topics), LANES):
-        a0 = a1 = a2 = a3 = splat(ZERO)
-        for e in range(0, m - 3, 4):
-            a0 = a0 + splat(coefficient[e]) * load(pulled, e, k)
-            a1 = a1 + splat(coefficient[e + 1]) * load(pulled, e + 1, k)
-            a2 = a2 + splat(coefficient[e + 2]) * load(pulled, e + 2, k)
-            a3 = a3 + splat(coefficient[e + 3]) * load(pulled, e + 3, k)
-        for e in range(m - m % 4, m):
-            a0 = a0 + splat(coefficient[e]) * load(pulled, e, k)
-        a0 = (a0 + a1) + (a2 + a3)
-        store(A, t, k, a0)
-        largest = larger(largest, larger(a0, splat(ZERO) - a0))
+        largest = larger(largest, magnitude(load(A, t, k)))
     extent = maximum(largest)
     if extent <= SPAN:
         for k in range(0, len(topics), LANES):
@@ -154,30 +177,60 @@ def _curvature_row(topics, t, m, pulled, curve, coefficient, A, EA):  # type: ig
     return extent
 
 
-@kernel
-def _exp_shifted(topics, n_topics, work, source, result):  # type: ignore[no-untyped-def]
-    """work[result] = exp(work[source] - its maximum), floored."""
-    top = work[source, 0]
-    for k in range(1, n_topics):
-        top = max(top, work[source, k])
+@inlined
+def _levels(topics, i, n_met, met, count, doc_topic, A, work):  # type: ignore[no-untyped-def]
+    """v = g - A c - diag(A) / 2 for the counts c of document i."""
+    for j in range(n_met):
+        count[j] = doc_topic[i, met[j]]
+    _combine(topics, n_met, met, count, A, work, _V)
     for k in range(0, len(topics), LANES):
-        x = larger(load(work, source, k) - splat(top), splat(FLOOR))
-        store(work, result, k, _exp(smaller(x, splat(ZERO))))  # only the padding can be above zero
+        store(work, _V, k, load(work, _G, k) - load(work, _V, k))
 
 
-@kernel
-def _project_row(topics, i, doc_topic, inv_n, U, UT, projection, entering):  # type: ignore[no-untyped-def]
+@inlined
+def _exp_shifted(topics, work, x, t, out, i):  # type: ignore[no-untyped-def]
+    """out[i] = exp(v + x[t] - its maximum), floored."""
+    top = load(work, _V, 0) + load(x, t, 0) + load(work, _PADDING, 0)
+    for k in range(LANES, len(topics), LANES):
+        top = larger(top, load(work, _V, k) + load(x, t, k) + load(work, _PADDING, k))
+    top = splat(maximum(top))
     for k in range(0, len(topics), LANES):
-        store(projection, i, k, splat(ZERO))
-        store(projection, entering + i, k, splat(ZERO))
+        v = load(work, _V, k) + load(x, t, k) + load(work, _PADDING, k)
+        store(out, i, k, _exp(larger(v - top, splat(FLOOR))))
+
+
+@inlined
+def _add(rows, i, t, x, unit):  # type: ignore[no-untyped-def]
+    """rows[i, t] += x, by vectors: a number stored alone would hold up the next load of the vector that it is in."""
+    k, at = t - t % LANES, LANES - t % LANES
+    store(rows, i, k, load(rows, i, k) + splat(x) * load(unit, 1, at))
+
+
+@inlined
+def _put(rows, i, t, x, unit):  # type: ignore[no-untyped-def]
+    """rows[i, t] = x, by vectors."""
+    # Of `replace` the compiler would make a masked store, which is slow.
+    k, at = t - t % LANES, LANES - t % LANES
+    store(rows, i, k, load(rows, i, k) * load(unit, 0, at) + splat(x) * load(unit, 1, at))
+
+
+@inlined
+def _find_topics(topics, i, doc_topic, met):  # type: ignore[no-untyped-def]
+    """Write the topics that document i has into `met`; return their number."""
+    n = 0
     for t in range(len(topics)):
-        if doc_topic[i, t] > 0:
-            x = splat(doc_topic[i, t] * inv_n)
-            for k in range(0, len(topics), LANES):
-                store(projection, i, k, load(projection, i, k) + x * load(UT, t, k))
-            if entering > 0:
-                for k in range(0, len(topics), LANES):
-                    store(projection, entering + i, k, load(projection, entering + i, k) + x * load(U, t, k))
+        met[n] = t
+        n += 1 if doc_topic[i, t] > 0 else 0
+    return n
+
+
+@inlined
+def _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projection, entering):  # type: ignore[no-untyped-def]
+    for j in range(n_met):
+        share[j] = doc_topic[i, met[j]] * inv_n
+    _combine(topics, n_met, met, share, UT, projection, i)
+    if entering > 0:
+        _combine(topics, n_met, met, share, U, projection, entering + i)
 
 
 @kernel
@@ -186,9 +239,12 @@ def project(topics, start, doc_topic, U, UT, projection, entering):  # type: ign
 
     Rows of empty documents are zero. If U is symmetric both are the same, and `entering` is zero.
     """
+    met = np.zeros(len(topics) + 1, np.int64)
+    share = np.zeros(len(topics), np.float32)
     for i in range(len(start) - 1):
         inv_n = ONE / np.float32(max(start[i + 1] - start[i], 1))
-        _project_row(topics, i, doc_topic, inv_n, U, UT, projection, entering)
+        n_met = _find_topics(topics, i, doc_topic, met)
+        _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projection, entering)
 
 
 @kernel
@@ -211,115 +267,139 @@ def sweep(  # type: ignore[no-untyped-def]
     If not `exact`, v is that of the document's counts at its start, for all its tokens.
 
     Adding or removing a token of topic t changes v by row t of A, so exp(v) by a factor that is the same for all tokens
-    of the document. Rows of A and their exponentials are computed when a topic is first met. Where a factor would leave
-    float32's range the token is weighed from v itself.
+    of the document. Rows of A and their exponentials are computed for the topics that the document has, and for others
+    when they are first chosen; v itself is computed from them when the factors have had their time. Where a factor
+    would leave float32's range the token is weighed from v.
 
     If `trace` has a row per token, the weights of the topics are written there.
     """
     K = len(topics)
-    work = np.zeros((7, K), np.float32)
-    inverse = np.zeros((1, K), np.float32)
+    work = np.zeros((8, K), np.float32)
+    work[_PADDING, n_topics:] = PADDING
+    unit = np.ones((2, 2 * LANES), np.float32)  # all ones but one; all zeros but one
+    unit[0, LANES] = ZERO
+    unit[1] -= unit[0]
+    inverse = np.zeros((1, K), np.float32)  # 1 / (topic_total + mass), and the same with a token less
+    less = np.zeros(K, np.float32)
     for k in range(n_topics):
         inverse[0, k] = np.float32(1.0 / (topic_total[k] + mass[k]))
+        less[k] = np.float32(1.0 / (max(topic_total[k] - 1, 0) + mass[k]))
     A = np.zeros((K, K), np.float32)
-    EA = np.ones((K, K), np.float32)
-    extent = np.full(K, np.float32(-1.0 if exact else 0.0))  # largest entry of a row of A; -1: not computed yet
+    EA = np.ones((K + 1, K), np.float32)  # the last row is for tokens weighed from v itself
+    extent = np.full(K, -ONE)  # largest entry of a row of A; -1: not computed yet
+    met = np.zeros(K + 1, np.int64)
+    count = np.zeros(K, np.float32)
     most = 0
     for i in range(first, last):
         most = max(most, out_start[i + 1] - out_start[i] + in_start[i + 1] - in_start[i])
-    pulled = np.zeros((most, K), np.float32)
-    curve = np.zeros(most, np.float32)
-    coefficient = np.zeros(most, np.float32)
+    pulled = np.zeros((most + 1, K), np.float32)
+    indices = np.zeros((2, most), np.int64)
+    pulls = np.zeros((2, most), np.float32)
+    roots = np.zeros((2, most), np.float32)
 
-    for i in range(first, last):
-        n_tokens = start[i + 1] - start[i]
-        if n_tokens == 0:
+    m_next = 0
+    for i in range(first - 1, last):
+        # Pairs are listed a document ahead, so that the rows at their other ends can be fetched while tokens are drawn.
+        m, m_next = m_next, 0
+        if i + 1 < last:
+            index, pull, root = indices[(i + 1) % 2], pulls[(i + 1) % 2], roots[(i + 1) % 2]
+            inv_n = ONE / np.float32(max(start[i + 2] - start[i + 1], 1))
+            for e in range(out_start[i + 1], out_start[i + 2]):
+                index[m_next] = target[e]
+                pull[m_next] = linear[e] * inv_n
+                root[m_next] = np.sqrt(quadratic[e]) * inv_n
+                m_next += 1
+            for e in range(in_start[i + 1], in_start[i + 2]):
+                pair = in_pair[e]
+                index[m_next] = entering + source[pair]
+                pull[m_next] = linear[pair] * inv_n
+                root[m_next] = np.sqrt(quadratic[pair]) * inv_n
+                m_next += 1
+        if i < first or start[i] == start[i + 1]:
             continue
+        n_tokens = start[i + 1] - start[i]
         inv_n = ONE / np.float32(n_tokens)
+        _gather(topics, projection, m, indices[i % 2], pulls[i % 2], roots[i % 2], pulled, work)
         for k in range(0, K, LANES):
-            c = load(doc_topic, i, k)
-            store(work, _V, k, splat(ZERO))
-            store(work, _SHARE, k, c * splat(inv_n))
-            store(work, _BASE, k, (c + load(alpha, 0, k)) * load(inverse, 0, k))
-        n_out = out_start[i + 1] - out_start[i]
-        m = n_out + in_start[i + 1] - in_start[i]
-        for e in range(m):
-            if e < n_out:
-                pair = out_start[i] + e
-                row = np.int64(target[pair])
-            else:
-                pair = in_pair[in_start[i] + e - n_out]
-                row = entering + source[pair]
-            curve[e] = _gather(topics, projection, row, linear[pair], quadratic[pair], inv_n, pulled, e, work)
-        if exact:
-            extent[:] = -ONE
-        _exp_shifted(topics, n_topics, work, _V, _E)
-        for k in range(0, K, LANES):
-            store(work, _Q, k, load(work, _BASE, k) * load(work, _E, k))
-        wander = ZERO
+            store(pulled, m, k, splat(ZERO))
+            store(work, _BASE, k, (load(doc_topic, i, k) + load(alpha, 0, k)) * load(inverse, 0, k))
+        n_met = _find_topics(topics, i, doc_topic, met)
+        for j in range(n_met):
+            extent[met[j]] = _curvature_row(topics, met[j], m, pulled, A, EA, exact)
+        wander = SPAN + ONE
+        share = (m_next + n_tokens - 1) // n_tokens
+        fetched = 0
 
         for n in range(start[i], start[i + 1]):
             t = np.int64(assignments[n])
             w = np.int64(words[n])
-            if extent[t] < 0:
-                extent[t] = _curvature_row(topics, t, m, pulled, curve, coefficient, A, EA)
-            rest = (
-                (word_topic[w, t] - ONE + beta)
-                * (doc_topic[i, t] - ONE + alpha[0, t])
-                * np.float32(1.0 / (topic_total[t] - 1 + mass[t]))
-            )
-            sums = splat(ZERO)
+            soon = np.int64(words[min(n + AHEAD, len(words) - 1)])
+            for k in range(0, K, LINE):
+                prefetch(word_topic, soon, k)
+            for e in range(fetched, min(fetched + share, m_next)):
+                for k in range(0, K, LINE):
+                    prefetch(projection, index[e], k)
+                prefetch(projection, index[e], K - 1)
+            fetched += share
+            if wander > SPAN or extent[t] > SPAN:
+                _levels(topics, i, n_met, met, count, doc_topic, A, work)
+                if wander > SPAN:
+                    _exp_shifted(topics, work, work, _ZERO, work, _E)
+                    for k in range(0, K, LANES):
+                        store(work, _Q, k, load(work, _BASE, k) * load(work, _E, k))
+                    wander = ZERO
+                if extent[t] > SPAN:
+                    _exp_shifted(topics, work, A, t, EA, K)
+            # Weights are (word_topic + beta) * work[q] * EA[r], but for t, where the token itself is not counted.
+            rest = (word_topic[w, t] - ONE + beta) * (doc_topic[i, t] - ONE + alpha[0, t]) * less[t]
             if extent[t] <= SPAN:
+                q, r = _Q, t
                 rest *= work[_E, t] * EA[t, t]
-                for k in range(0, K, LANES):
-                    x = (load(word_topic, w, k) + splat(beta)) * load(work, _Q, k) * load(EA, t, k)
-                    x = replace(x, k, t, rest)
-                    store(work, _P, k, x)
-                    sums = sums + x
             else:
-                for k in range(0, K, LANES):
-                    store(work, _SHIFTED, k, load(work, _V, k) + load(A, t, k))
-                _exp_shifted(topics, n_topics, work, _SHIFTED, _P)
-                rest *= work[_P, t]
-                for k in range(0, K, LANES):
-                    x = (load(word_topic, w, k) + splat(beta)) * load(work, _BASE, k) * load(work, _P, k)
-                    x = replace(x, k, t, rest)
-                    store(work, _P, k, x)
-                    sums = sums + x
+                q, r = _BASE, K
+                rest *= EA[K, t]
+            sums = splat(ZERO)
+            for k in range(0, K, LANES):
+                x = (load(word_topic, w, k) + splat(beta)) * load(work, q, k) * load(EA, r, k)
+                sums = sums + replace(x, k, t, rest)
+                store(work, _UPTO, k, sums)
             if len(trace) > 0:
-                trace[n, :] = work[_P]
-            s = _choose(topics, work[_P : _P + 1], sums, rng)
+                for k in range(0, K, LANES):
+                    x = (load(word_topic, w, k) + splat(beta)) * load(work, q, k) * load(EA, r, k)
+                    store(trace, n, k, replace(x, k, t, rest))
+            s = _choose(topics, work[_UPTO : _UPTO + 1], sums, rng)
             if s == t:
                 continue
             if extent[s] < 0:
-                extent[s] = _curvature_row(topics, s, m, pulled, curve, coefficient, A, EA)
+                extent[s] = _curvature_row(topics, s, m, pulled, A, EA, exact)
+                met[n_met] = s
+                n_met += 1
             assignments[n] = s
-            word_topic[w, t] -= ONE
-            word_topic[w, s] += ONE
-            doc_topic[i, t] -= ONE
-            doc_topic[i, s] += ONE
+            _add(word_topic, w, t, -ONE, unit)
+            _add(word_topic, w, s, ONE, unit)
+            _add(doc_topic, i, t, -ONE, unit)
+            _add(doc_topic, i, s, ONE, unit)
             topic_total[t] -= 1
             topic_total[s] += 1
-            inverse[0, t] = np.float32(1.0 / (topic_total[t] + mass[t]))
-            inverse[0, s] = np.float32(1.0 / (topic_total[s] + mass[s]))
-            base_t = (doc_topic[i, t] + alpha[0, t]) * inverse[0, t]
-            base_s = (doc_topic[i, s] + alpha[0, s]) * inverse[0, s]
-            fresh = False
+            _put(inverse, 0, t, less[t], unit)
+            less[t] = np.float32(1.0 / (max(topic_total[t] - 1, 0) + mass[t]))
+            less[s] = inverse[0, s]
+            _put(inverse, 0, s, np.float32(1.0 / (topic_total[s] + mass[s])), unit)
+            _put(work, _BASE, t, (doc_topic[i, t] + alpha[0, t]) * inverse[0, t], unit)
+            _put(work, _BASE, s, (doc_topic[i, s] + alpha[0, s]) * inverse[0, s], unit)
             if exact:
                 wander += extent[t] + extent[s] + WEAR
-                fresh = wander > SPAN
+            if not exact:
                 for k in range(0, K, LANES):
-                    store(work, _V, k, load(work, _V, k) + load(A, t, k) - load(A, s, k))
-                    if not fresh:
-                        store(work, _E, k, load(work, _E, k) * load(EA, t, k) / load(EA, s, k))
-                if fresh:
-                    _exp_shifted(topics, n_topics, work, _V, _E)
-                    wander = ZERO
-            for k in range(0, K, LANES):
-                x = replace(replace(load(work, _BASE, k), k, t, base_t), k, s, base_s)
-                store(work, _BASE, k, x)
-                store(work, _Q, k, x * load(work, _E, k))
-        _project_row(topics, i, doc_topic, inv_n, U, UT, projection, entering)
+                    store(work, _Q, k, load(work, _BASE, k) * load(work, _E, k))
+            elif wander <= SPAN:
+                for k in range(0, K, LANES):
+                    x = load(work, _E, k) * load(EA, t, k) / load(EA, s, k)
+                    store(work, _E, k, x)
+                    store(work, _Q, k, load(work, _BASE, k) * x)
+        for j in range(n_met):
+            extent[met[j]] = -ONE
+        _project_row(topics, i, n_met, met, count, doc_topic, inv_n, U, UT, projection, entering)
 
 
 @kernel
@@ -364,7 +444,7 @@ def infer(  # type: ignore[no-untyped-def]
     """
     K = len(topics)
     counts = np.zeros((1, K), np.float32)
-    p = np.zeros((1, K), np.float32)
+    upto = np.zeros((1, K), np.float32)
     rng = np.zeros(4, np.uint64)
     longest = 0
     for i in range(first, last):
@@ -387,10 +467,9 @@ def infer(  # type: ignore[no-untyped-def]
                     counts[0, assignments[n]] -= ONE
                 sums = splat(ZERO)
                 for k in range(0, K, LANES):
-                    x = load(word_topic, w, k) * (load(counts, 0, k) + load(alpha, 0, k))
-                    store(p, 0, k, x)
-                    sums = sums + x
-                s = _choose(topics, p, sums, rng)
+                    sums = sums + load(word_topic, w, k) * (load(counts, 0, k) + load(alpha, 0, k))
+                    store(upto, 0, k, sums)
+                s = _choose(topics, upto, sums, rng)
                 likelihood += np.log(np.float64(total(sums)))
                 assignments[n] = s
                 counts[0, s] += ONE

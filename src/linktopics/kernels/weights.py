@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from linktopics.kernels._compile import kernel
-from linktopics.kernels.lanes import LANES, load, splat, store, total
+from linktopics.kernels._compile import inlined, kernel
+from linktopics.kernels.lanes import LANES, load, prefetch, splat, store, total
 
 __all__ = ["compress", "diagonal_sums", "gram", "interaction_sum", "marginals", "precision_product"]
 
+AHEAD = 8  # pairs whose rows are fetched early
+LINE = 16  # topics in a line of the cache
 FLUSH = 256  # documents summed in float32 before the sum goes to float64
 
 
@@ -40,7 +42,7 @@ def compress(start, doc_topic, row):  # type: ignore[no-untyped-def]
     return topic, share
 
 
-@kernel
+@inlined
 def _add_outer(topics, row, topic, share, i, pulled, block):  # type: ignore[no-untyped-def]
     """block += zbar_i pulled^T."""
     for a in range(row[i], row[i + 1]):
@@ -49,7 +51,15 @@ def _add_outer(topics, row, topic, share, i, pulled, block):  # type: ignore[no-
             store(block, topic[a], k, load(block, topic[a], k) + x * load(pulled, 0, k))
 
 
-@kernel
+@inlined
+def _fetch(topics, doc_topic, target, e):  # type: ignore[no-untyped-def]
+    """Ask for the row of a pair that comes later."""
+    j = target[min(e + AHEAD, len(target) - 1)]
+    for k in range(0, len(topics), LINE):
+        prefetch(doc_topic, j, k)
+
+
+@inlined
 def _flush(block, result):  # type: ignore[no-untyped-def]
     """result += block; block = 0."""
     for k in range(result.shape[0]):
@@ -71,6 +81,7 @@ def interaction_sum(  # type: ignore[no-untyped-def]
             pulled[:] = np.float32(0.0)
             for e in range(out_start[i], out_start[i + 1]):
                 j = target[e]
+                _fetch(topics, doc_topic, target, e)
                 y = splat(np.float32(x[e] * inverse[j]))
                 for k in range(0, len(topics), LANES):
                     store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
@@ -107,6 +118,7 @@ def precision_product(  # type: ignore[no-untyped-def]
                     store(seen, 0, k, load(seen, 0, k) + x * load(V, topic[a], k))
             for e in range(out_start[i], out_start[i + 1]):
                 j = target[e]
+                _fetch(topics, doc_topic, target, e)
                 score = splat(np.float32(0.0))
                 for k in range(0, len(topics), LANES):
                     score = score + load(seen, 0, k) * load(doc_topic, j, k)
