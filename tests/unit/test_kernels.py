@@ -48,13 +48,13 @@ def make_world(K, seed=0, n_documents=FLUSH + 90, n_pairs=1500):
     zbar = (doc_topic / np.maximum(lengths, 1)[:, None].astype(float))[:, :K]
     start = np.append(0, np.cumsum(lengths))
     row = np.empty(n_documents + 1, np.int64)
-    topic, share = compress(start, doc_topic, row)
+    topic, share = compress(lengths, doc_topic, row)
     return SimpleNamespace(
         K=K,
         topics=(0,) * width,
         rng=rng,
         doc_topic=doc_topic,
-        start=start,
+        lengths=lengths,
         source=source.astype(np.int32),
         target=target.astype(np.int32),
         out_start=np.searchsorted(source, np.arange(n_documents + 1)),
@@ -90,13 +90,13 @@ def test_project_and_pair_scores(world, symmetric):
     U = U + U.T if symmetric else U
     entering = 0 if symmetric else n  # one projection serves both ends of a pair if U is symmetric
     projection = np.full((n + entering, width), np.nan, np.float32)
-    project(world.topics, world.start, world.doc_topic, pad(U, width), pad(U.T, width), projection, entering)
+    project(world.topics, world.lengths, world.doc_topic, pad(U, width), pad(U.T, width), projection, entering)
     np.testing.assert_allclose(projection[:n, :K], world.zbar @ U.T, **FLOAT32)
     np.testing.assert_allclose(projection[entering:, :K], world.zbar @ U, **FLOAT32)
     assert not projection[:, K:].any()
     assert not projection[:n:17].any()  # empty documents
     scores = np.full(len(world.source), np.nan)
-    pair_scores(world.topics, world.start, world.doc_topic, world.source, world.target, projection, scores)
+    pair_scores(world.topics, world.lengths, world.doc_topic, world.source, world.target, projection, scores)
     np.testing.assert_allclose(scores, np.einsum("ek,kl,el->e", world.left, U, world.right), **FLOAT32)
 
 

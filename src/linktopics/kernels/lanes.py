@@ -71,6 +71,7 @@ class _LanesModel(models.PrimitiveModel):
 
 _lanes, _f32, _int = _Lanes(), types.float32, types.intp
 _rows, _read_only = types.Array(types.float32, 2, "C"), types.Array(types.float32, 2, "C", readonly=True)
+_counts = types.Array(types.uint16, 2, "C")
 
 
 def _compiled(function: Any, result: Any, *params: Any) -> Callable[[Any], Any]:
@@ -122,7 +123,7 @@ for _function, _instruction in (
 
 
 def load(rows, i, k):  # type: ignore[no-untyped-def]
-    return rows[i, k : k + LANES].copy()
+    return rows[i, k : k + LANES].astype(np.float32)
 
 
 def store(rows, i, k, x):  # type: ignore[no-untyped-def]
@@ -193,11 +194,19 @@ def _(builder: Any, rows: Any, i: Any, k: Any) -> Any:
     return builder.load(_address(builder, rows, i, k), align=4)
 
 
+@_compiled(load, _lanes, _counts, _int, _int)
+def _(builder: Any, rows: Any, i: Any, k: Any) -> Any:
+    small = ir.VectorType(ir.IntType(16), LANES)
+    found = builder.load(builder.bitcast(_address(builder, rows, i, k), small.as_pointer()), align=2)
+    return builder.sitofp(builder.zext(found, _INT_VECTOR), _VECTOR)
+
+
 @_compiled(store, types.void, _rows, _int, _int, _lanes)
 def _(builder: Any, rows: Any, i: Any, k: Any, x: Any) -> Any:
     builder.store(x, _address(builder, rows, i, k), align=4)
 
 
+@_compiled(prefetch, types.void, _counts, _int, _int)
 @_compiled(prefetch, types.void, _read_only, _int, _int)
 @_compiled(prefetch, types.void, _rows, _int, _int)
 def _(builder: Any, rows: Any, i: Any, k: Any) -> Any:

@@ -38,33 +38,33 @@ def deal_out(out_start, target, in_start, in_pair, source, label, cost, capacity
 
 
 @kernel
-def pack(doc_topic, inverse, documents):  # type: ignore[no-untyped-def]
-    """Return (n, topic, share): how many topics each document has, which, and ``doc_topic * inverse`` for them."""
+def pack(doc_topic, documents):  # type: ignore[no-untyped-def]
+    """Return (n, topic, count): how many topics each document has, which, and its tokens of each."""
     total = 0
     for i in documents:
         for k in range(doc_topic.shape[1]):
             total += doc_topic[i, k] > 0
     n = np.zeros(len(documents), np.uint16)
     topic = np.empty(total, np.uint16)
-    share = np.empty(total, np.float32)
+    count = np.empty(total, np.float32)
     at = 0
     for row in range(len(documents)):
         i = documents[row]
         for k in range(doc_topic.shape[1]):
             if doc_topic[i, k] > 0:
                 topic[at] = k
-                share[at] = doc_topic[i, k] * inverse[i]
+                count[at] = doc_topic[i, k]
                 n[row] += np.uint16(1)
                 at += 1
-    return n, topic, share
+    return n, topic, count
 
 
 @kernel
-def unpack(n, topic, share, doc_topic, first):  # type: ignore[no-untyped-def]
+def unpack(n, topic, count, doc_topic, first):  # type: ignore[no-untyped-def]
     """Write what `pack` returned into the rows of `doc_topic` from `first` on."""
     at = 0
     for row in range(len(n)):
         doc_topic[first + row, :] = np.float32(0.0)
         for _ in range(n[row]):
-            doc_topic[first + row, topic[at]] = share[at]
+            doc_topic[first + row, topic[at]] = count[at]
             at += 1

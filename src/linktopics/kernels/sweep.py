@@ -234,15 +234,15 @@ def _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projecti
 
 
 @kernel
-def project(topics, start, doc_topic, U, UT, projection, entering):  # type: ignore[no-untyped-def]
+def project(topics, lengths, doc_topic, U, UT, projection, entering):  # type: ignore[no-untyped-def]
     """projection[:D] = Zbar U^T and projection[entering : entering + D] = Zbar U, where Zbar = doc_topic / lengths.
 
     Rows of empty documents are zero. If U is symmetric both are the same, and `entering` is zero.
     """
     met = np.zeros(len(topics) + 1, np.int64)
     share = np.zeros(len(topics), np.float32)
-    for i in range(len(start) - 1):
-        inv_n = ONE / np.float32(max(start[i + 1] - start[i], 1))
+    for i in range(len(lengths)):
+        inv_n = ONE / np.float32(max(lengths[i], 1))
         n_met = _find_topics(topics, i, doc_topic, met)
         _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projection, entering)
 
@@ -403,14 +403,17 @@ def sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def pair_scores(topics, start, doc_topic, source, target, projection, scores):  # type: ignore[no-untyped-def]
+def pair_scores(topics, lengths, doc_topic, source, target, projection, scores):  # type: ignore[no-untyped-def]
     """scores = (Zbar[source] * projection[target]).sum(1), where Zbar = doc_topic / lengths."""
     for pair in range(len(source)):
         i, j = source[pair], target[pair]
+        later = source[min(pair + 8, len(source) - 1)]
+        for k in range(0, len(topics), 2 * LANES):
+            prefetch(doc_topic, later, k)
         score = splat(ZERO)
         for k in range(0, len(topics), LANES):
             score = score + load(doc_topic, i, k) * load(projection, j, k)
-        scores[pair] = total(score) / np.float32(max(start[i + 1] - start[i], 1))
+        scores[pair] = total(score) / np.float32(max(lengths[i], 1))
 
 
 # --------------------------------------------------------------------------------------------------------------------

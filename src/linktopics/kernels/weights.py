@@ -14,7 +14,15 @@ import numpy as np
 from linktopics.kernels._compile import inlined, kernel
 from linktopics.kernels.lanes import LANES, load, prefetch, splat, store, total
 
-__all__ = ["compress", "diagonal_sums", "gram", "interaction_sum", "marginals", "precision_product"]
+__all__ = [
+    "compress",
+    "curvatures",
+    "diagonal_sums",
+    "gram",
+    "interaction_sum",
+    "marginals",
+    "precision_product",
+]
 
 AHEAD = 8  # pairs whose rows are fetched early
 LINE = 16  # topics in a line of the cache
@@ -22,7 +30,7 @@ FLUSH = 256  # documents summed in float32 before the sum goes to float64
 
 
 @kernel
-def compress(start, doc_topic, row):  # type: ignore[no-untyped-def]
+def compress(lengths, doc_topic, row):  # type: ignore[no-untyped-def]
     """Return (topic, share) of ``doc_topic / lengths`` in compressed rows, and fill `row`."""
     n = 0
     for i in range(doc_topic.shape[0]):
@@ -36,7 +44,7 @@ def compress(start, doc_topic, row):  # type: ignore[no-untyped-def]
         for k in range(doc_topic.shape[1]):
             if doc_topic[i, k] > 0:
                 topic[n] = k
-                share[n] = doc_topic[i, k] / max(start[i + 1] - start[i], 1)
+                share[n] = doc_topic[i, k] / max(lengths[i], 1)
                 n += 1
     row[doc_topic.shape[0]] = n
     return topic, share
@@ -156,6 +164,33 @@ def gram(row, topic, share, out_start, target, quadratic, index, result):  # typ
                 x = share[a] * share[d]
                 for k in range(len(inner)):
                     result[at, k] += x * inner[k]
+
+
+@kernel
+def curvatures(  # type: ignore[no-untyped-def]
+    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
+):
+    """result = sum_e x_e (zbar_i ** 2) (zbar_j ** 2)^T, the diagonal of the precision of vec(U)."""
+    result[:] = 0.0
+    block = np.zeros((len(topics), len(topics)), np.float32)
+    pulled = np.zeros((1, len(topics)), np.float32)
+    for i in range(len(row) - 1):
+        if row[i] < row[i + 1] and out_start[i] < out_start[i + 1]:
+            pulled[:] = np.float32(0.0)
+            for e in range(out_start[i], out_start[i + 1]):
+                j = target[e]
+                _fetch(topics, doc_topic, target, e)
+                y = splat(np.float32(x[e] * inverse[j] * inverse[j]))
+                for k in range(0, len(topics), LANES):
+                    c = load(doc_topic, j, k)
+                    store(pulled, 0, k, load(pulled, 0, k) + y * c * c)
+            for a in range(row[i], row[i + 1]):
+                y = splat(np.float32(share[a] * share[a]))
+                for k in range(0, len(topics), LANES):
+                    store(block, topic[a], k, load(block, topic[a], k) + y * load(pulled, 0, k))
+        if i % FLUSH == FLUSH - 1:
+            _flush(block, result)
+    _flush(block, result)
 
 
 @kernel

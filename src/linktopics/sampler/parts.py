@@ -42,6 +42,8 @@ class Part:
         from guests. Documents and pairs have new numbers.
     n_own, n_own_pairs : int
         How many of the documents and of the pairs are its own.
+    lengths : ndarray of int64, shape (n_documents,)
+        Tokens of the documents; those of guests are elsewhere.
     documents, pairs : ndarray of int64
         What the documents (its own) and the pairs (all) are called in the whole corpus.
     sent_documents, sent_pairs : list of ndarray of int64
@@ -59,6 +61,7 @@ class Part:
     corpus: Corpus
     n_own: int
     n_own_pairs: int
+    lengths: Indices
     documents: Indices
     pairs: Indices
     sent_documents: list[Indices]
@@ -79,6 +82,7 @@ class Part:
             corpus=corpus,
             n_own=n_own,
             n_own_pairs=corpus.n_pairs,
+            lengths=np.diff(corpus.start),
             documents=np.arange(corpus.n_documents),
             pairs=np.arange(corpus.n_pairs),
             sent_documents=nothing,
@@ -116,6 +120,7 @@ def split(corpus: Corpus, n_parts: int) -> list[Part]:
                 corpus=_cut(corpus, documents, len(members), pairs, local),
                 n_own=len(documents),
                 n_own_pairs=len(own_pairs),
+                lengths=np.diff(corpus.start)[members],
                 documents=documents,
                 pairs=pairs,
                 sent_documents=[_own(local, guests[other][owner[guests[other]] == number]) for other in range(n_parts)],

@@ -171,7 +171,7 @@ class Shard:
         result = np.empty(n)
         pair_scores(
             self._topics,
-            self.corpus.start,
+            self.part.lengths,
             self.state.doc_topic,
             self.corpus.target[:n],
             self._scoring,
@@ -193,7 +193,7 @@ class Shard:
         self._UT[:K, :K] = self.state.weights.T
         project(
             self._topics,
-            self.corpus.start,
+            self.part.lengths,
             self.state.doc_topic,
             self._U,
             self._UT,
@@ -251,13 +251,14 @@ class Shard:
 
     def tell_topics(self) -> list[Message]:
         """Tell each shard the topics of its guests from here."""
-        inverse = (1.0 / np.maximum(np.diff(self.corpus.start), 1)).astype(np.float32)
-        return [{"topics": pack(self.state.doc_topic, inverse, guests)} for guests in self.part.sent_documents]
+        told = [pack(self.state.doc_topic, guests) for guests in self.part.sent_documents]
+        return [{"topics": (n, topic, _narrow(count))} for n, topic, count in told]
 
     def hear_topics(self, messages: list[Message]) -> None:
         """Take in the topics of guests."""
         for rows, message in zip(self.part.guests_from, messages, strict=True):
-            unpack(*message["topics"], self.state.doc_topic, rows.start)
+            n, topic, count = message["topics"]
+            unpack(n, topic, count.astype(np.float32), self.state.doc_topic, rows.start)
 
     def tell_sums(self) -> list[Message]:
         """Tell each shard the counts of own words, and the augmented variables of own pairs that end there."""

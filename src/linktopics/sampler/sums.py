@@ -17,6 +17,9 @@ STIFF = 30.0
 """A pair is stiff if its curvature is above this multiple of the median. Pairs that lie on the margin of the hinge loss
 are; float32 sums would lose the others beside them."""
 
+ENOUGH = 2**16
+"""Pairs of which the median is taken where there are more."""
+
 
 class PairSums:
     """Sums over the pairs of a part at given topic counts and curvatures.
@@ -41,16 +44,17 @@ class PairSums:
     ) -> None:
         corpus, n = part.corpus, part.n_own_pairs
         row = np.empty(corpus.n_documents + 1, np.int64)
-        self.shares = (row, *kernels.compress(corpus.start, doc_topic, row))
+        self.shares = (row, *kernels.compress(part.lengths, doc_topic, row))
         self.topics = (0,) * doc_topic.shape[1]
-        self.counts = (1.0 / np.maximum(np.diff(corpus.start), 1), doc_topic)
+        self.counts = (1.0 / np.maximum(part.lengths, 1), _narrow(doc_topic))
         self.grouped = (np.minimum(corpus.out_start, n), corpus.target[:n])
         self.ends = (corpus.source[:n], corpus.target[:n])
         self.features = part.own_features
         self.shape = (n_topics, n_topics)
         self.linear, self.quadratic = linear[:n], quadratic[:n]
-        self.limit = STIFF * float(np.median(self.quadratic)) if n else 0.0
+        self.limit = STIFF * float(np.median(self.quadratic[:: 1 + n // ENOUGH])) if n else 0.0
         self.stiff = np.flatnonzero(self.quadratic > self.limit)
+        self.soft = self._soft(self.quadratic)
         self.stiff_sources = self._rows(corpus.source[self.stiff])
         self.stiff_targets = self._rows(corpus.target[self.stiff])
 
@@ -77,15 +81,16 @@ class PairSums:
         return self.interactions(pull), self.features.T @ pull
 
     def margins(self) -> tuple[Array, ...]:
-        """Return (left, right, total, feature precision), of which the preconditioner is made.
+        """Return (left, right, total, diagonal, feature precision), of which the preconditioner is made.
 
-        left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T and total = sum_e x_e, where x are the
-        curvatures, those of stiff pairs as if they were just not stiff.
+        left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T, total = sum_e x_e and diagonal =
+        sum_e x_e zbar_i^2 (zbar_j^2)^T, where x are the curvatures, those of stiff pairs as if they were just not stiff.
         """
         gentle = np.minimum(self.quadratic, self.limit)
-        left, right = np.empty(self.shape), np.empty(self.shape)
+        left, right, diagonal = (np.empty(self.shape) for _ in range(3))
         kernels.marginals(*self.shares, *self.ends, gentle, left, right)
-        return left, right, np.asarray(gentle.sum()), self.feature_precision()
+        kernels.curvatures(self.topics, *self.shares, *self.counts, *self.grouped, gentle, diagonal)
+        return left, right, np.asarray(gentle.sum()), diagonal, self.feature_precision()
 
     def stiffest(self, n: int) -> tuple[Array, Array, Array]:
         """Return the n stiffest pairs: curvatures beyond the limit, and proportions of sources and targets."""
@@ -98,13 +103,12 @@ class PairSums:
         result = np.empty(self.shape)
         wide = np.zeros((len(self.topics), len(self.topics)), np.float32)
         wide[: len(V), : len(V)] = V
-        soft = self._soft(self.quadratic)
         pull = self.features @ feature_weights if len(feature_weights) else np.empty(0)
         stiff = ((self.stiff_sources @ V) * self.stiff_targets).sum(1)
         if len(pull):
             stiff += pull[self.stiff]
         stiff *= self.quadratic[self.stiff]
-        kernels.precision_product(self.topics, *self.shares, *self.counts, *self.grouped, soft, wide, result, pull)
+        kernels.precision_product(self.topics, *self.shares, *self.counts, *self.grouped, self.soft, wide, result, pull)
         if len(pull):
             pull[self.stiff] = stiff
         result += self.stiff_sources.T @ (stiff[:, None] * self.stiff_targets)
@@ -139,3 +143,8 @@ class PairSums:
     def _rows(self, documents: NDArray[np.integer]) -> Array:
         inverse, doc_topic = self.counts
         return np.asarray(doc_topic[documents, : self.shape[0]] * inverse[documents, None])
+
+
+def _narrow(counts: NDArray[np.float32]) -> NDArray:
+    """Return counts in two bytes if they all fit: rows of pairs are read from all over memory, which is what costs."""
+    return counts.astype(np.uint16) if counts.max(initial=0.0) < 2**16 else counts

@@ -34,6 +34,9 @@ CG_TOLERANCE = 1e-3
 
 CG_MAX_ITERATIONS = 1000
 
+FAR = 1e10
+"""A start whose squared error is more than this multiple of what may be left is far away."""
+
 MAX_STIFF_PAIRS = 200
 """How many stiff pairs the preconditioner takes in one by one."""
 
@@ -117,13 +120,13 @@ class WeightSampler:
     def _draw_cg(self, ask: Ask, start: Array, feature_start: Array) -> tuple[Array, Array]:
         K, F = self.n_topics, self.n_features
         sums, stiff, noises = zip(*ask("to_solve", K * K + F, MAX_STIFF_PAIRS), strict=True)
-        pull, feature_pull, left, right, total, feature_precision = _added(list(sums))
+        pull, feature_pull, *margins, feature_precision = _added(list(sums))
         noise = noises[0] / np.sqrt(self.variance)
         prior = noise[: K * K].reshape(K, K)
         if self.symmetric:
             prior = np.triu(prior) + np.triu(prior, 1).T
         goal = np.append(self._fold(pull) + prior, feature_pull + noise[K * K :])
-        solve_topics = self._preconditioner(left, right, float(total), list(stiff))
+        solve_topics = self._preconditioner(margins, list(stiff))
         solve_features = np.linalg.inv(feature_precision + np.eye(F) / self.variance)
 
         # A vector of unknowns is U, row by row, and then the weights of features.
@@ -151,29 +154,32 @@ class WeightSampler:
             return np.ones((self.n_topics, self.n_topics))
         return 0.5 + 0.5 * np.eye(self.n_topics)
 
-    def _preconditioner(
-        self, left: Array, right: Array, total: float, stiff: list[tuple[Array, Array, Array]]
-    ) -> Operator:
-        """Return the inverse of the precision that pairs of unrelated documents would have: a Kronecker product.
+    def _preconditioner(self, margins: list[Array], stiff: list[tuple[Array, Array, Array]]) -> Operator:
+        """Return the inverse of what the precision would be if linked documents were no more alike than others.
 
-        The Kronecker product takes in stiff pairs as if they were just not stiff, and the stiffest are put right by
+        That is a Kronecker product, scaled so that its diagonal is that of the precision: documents that are linked do
+        have topics in common. It takes in stiff pairs as if they were just not stiff, and the stiffest are put right by
         Woodbury's formula. Over symmetric matrices, off-diagonal entries count twice in the data and once in the prior,
         hence the half.
         """
         symmetric = self.symmetric
+        left, right, total, diagonal = margins
         if symmetric:
             left = right = 0.5 * (left + right)
+            diagonal = 0.5 * (diagonal + diagonal.T)
         left_values, left_vectors = np.linalg.eigh(left)
         right_values, right_vectors = np.linalg.eigh(right)
         prior = 1.0 / self.variance * (0.5 if symmetric else 1.0)
-        total = max(total, np.finfo(float).tiny)
+        total = np.maximum(total, np.finfo(float).tiny)
         inverse = 1.0 / (np.maximum(np.outer(left_values, right_values), 0.0) / total + prior)
+        scale = np.sqrt((diagonal + prior) / (np.outer(np.diag(left), np.diag(right)) / total + prior))
         measure = self._measure()
 
         excess, sources, targets = (np.concatenate(arrays) for arrays in zip(*stiff, strict=True))
         most = np.argsort(excess, kind="stable")[-MAX_STIFF_PAIRS:]
         n_stiff = len(most)
-        phi = (sources[most] @ left_vectors)[:, :, None] * (targets[most] @ right_vectors)[:, None, :]
+        phi = sources[most][:, :, None] * targets[most][:, None, :] / scale
+        phi = left_vectors.T @ phi @ right_vectors
         if symmetric:
             phi = 0.5 * (phi + phi.transpose(0, 2, 1))
         scaled = (phi * inverse).reshape(n_stiff, inverse.size)
@@ -181,12 +187,12 @@ class WeightSampler:
         factor = cho_factor(inner, lower=True, check_finite=False) if n_stiff else None
 
         def apply(residual: Array) -> Array:
-            rotated = left_vectors.T @ (measure * residual) @ right_vectors
+            rotated = left_vectors.T @ (measure * residual / scale) @ right_vectors
             solved = inverse * rotated
             if factor is not None:
                 correction = scaled.T @ cho_solve(factor, scaled @ rotated.reshape(-1), check_finite=False)
                 solved -= correction.reshape(solved.shape)
-            return np.asarray(left_vectors @ solved @ right_vectors.T)
+            return np.asarray(left_vectors @ solved @ right_vectors.T / scale)
 
         return apply
 
@@ -222,9 +228,11 @@ def _conjugate_gradients(
     bound = CG_TOLERANCE**2 * measure.sum()
     direction = z = precondition(residual)
     error = float((measure * residual * z).sum())
+    far = error > FAR * bound
     for _ in range(CG_MAX_ITERATIONS):
         if error <= bound:
-            return x
+            # From far away the rounding of the first product is an error, too: begin again from near.
+            return _conjugate_gradients(multiply, right, x, precondition, measure) if far else x
         image = multiply(direction)
         step = error / float((measure * direction * image).sum())
         x += step * direction
