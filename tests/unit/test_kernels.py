@@ -46,7 +46,6 @@ def make_world(K, seed=0, n_documents=FLUSH + 90, n_pairs=1500):
     lengths = doc_topic.sum(axis=1).astype(np.int64)
     source, target = np.sort(rng.integers(n_documents, size=n_pairs)), rng.integers(n_documents, size=n_pairs)
     zbar = (doc_topic / np.maximum(lengths, 1)[:, None].astype(float))[:, :K]
-    start = np.append(0, np.cumsum(lengths))
     row = np.empty(n_documents + 1, np.int64)
     topic, share = compress(lengths, doc_topic, row)
     return SimpleNamespace(

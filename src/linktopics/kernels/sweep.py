@@ -42,6 +42,8 @@ SPAN = np.float32(10.0)
 WEAR = np.float32(0.125)  # charged per change for rounding: at most 80 changes between two fresh starts
 AHEAD = 4  # tokens whose words are fetched early
 LINE = 16  # topics in a line of the cache
+NEAR = 2**18  # numbers that are near enough without fetching them early: a megabyte
+NARROW = np.float32(0.34)  # rows with no larger entry need no more than `_exp_near_zero`
 PADDING = np.float32(-1e30)
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
@@ -52,17 +54,23 @@ def rng_streams(seeds: list[np.random.SeedSequence]) -> NDArray[np.uint64]:
 
 
 @inlined
-def _exp(x):  # type: ignore[no-untyped-def]
-    """exp for float32 in [-87, 88], to about 2 units in the last place."""
-    n = floor(x * splat(np.float32(1.44269504)) + splat(np.float32(0.5)))
-    r = x - n * splat(np.float32(0.693359375)) + n * splat(np.float32(2.12194440e-4))  # ln 2 in two parts
+def _exp_near_zero(r):  # type: ignore[no-untyped-def]
+    """exp for float32 in [-ln 2 / 2, ln 2 / 2]."""
     p = splat(np.float32(1.9875691500e-4))
     p = p * r + splat(np.float32(1.3981999507e-3))
     p = p * r + splat(np.float32(8.3334519073e-3))
     p = p * r + splat(np.float32(4.1665795894e-2))
     p = p * r + splat(np.float32(1.6666665459e-1))
     p = p * r + splat(np.float32(5.0000001201e-1))
-    return (p * r * r + r + splat(ONE)) * power_of_two(n)
+    return p * r * r + r + splat(ONE)
+
+
+@inlined
+def _exp(x):  # type: ignore[no-untyped-def]
+    """exp for float32 in [-87, 88], to about 2 units in the last place."""
+    n = floor(x * splat(np.float32(1.44269504)) + splat(np.float32(0.5)))
+    r = x - n * splat(np.float32(0.693359375)) + n * splat(np.float32(2.12194440e-4))  # ln 2 in two parts
+    return _exp_near_zero(r) * power_of_two(n)
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -171,7 +179,10 @@ def _curvature_row(topics, t, m, pulled, A, EA, exact):  # type: ignore[no-untyp
     for k in range(0, len(topics), LANES):
         largest = larger(largest, magnitude(load(A, t, k)))
     extent = maximum(largest)
-    if extent <= SPAN:
+    if extent <= NARROW:
+        for k in range(0, len(topics), LANES):
+            store(EA, t, k, _exp_near_zero(load(A, t, k)))
+    elif extent <= SPAN:
         for k in range(0, len(topics), LANES):
             store(EA, t, k, _exp(load(A, t, k)))
     return extent
@@ -250,7 +261,7 @@ def project(topics, lengths, doc_topic, U, UT, projection, entering):  # type: i
 @kernel
 def sweep(  # type: ignore[no-untyped-def]
     topics, n_topics, start, words, assignments, doc_topic, word_topic, topic_total,
-    out_start, target, in_start, in_pair, source, linear, quadratic, projection, entering, U, UT,
+    out_start, target, in_start, in_pair, source, linear, roots, projection, entering, U, UT,
     alpha, beta, mass, exact, first, last, rng, trace,
 ):  # fmt: skip
     """Redraw the topic of every token of documents first ... last - 1, in place.
@@ -262,7 +273,7 @@ def sweep(  # type: ignore[no-untyped-def]
     where v = g - A c - diag(A) / 2 for the counts c of the document, g = sum_e linear_e a_e / N and
     A = sum_e quadratic_e a_e a_e^T / N^2 over the document's pairs; a_e = U zbar_target = projection[target] for those
     that leave it, and a_e = U^T zbar_source = projection[entering + source] for those that enter it. `linear` has the
-    offsets of the pairs taken in: linear_e - quadratic_e offset_e. mass[k] are the prior tokens of topic k: V beta, and
+    offsets of the pairs taken in, linear_e - quadratic_e offset_e, and `roots` are those of quadratic. mass[k] are the prior tokens of topic k: V beta, and
     those of its seed words, which are in `word_topic` already.
     If not `exact`, v is that of the document's counts at its start, for all its tokens.
 
@@ -295,31 +306,32 @@ def sweep(  # type: ignore[no-untyped-def]
     pulled = np.zeros((most + 1, K), np.float32)
     indices = np.zeros((2, most), np.int64)
     pulls = np.zeros((2, most), np.float32)
-    roots = np.zeros((2, most), np.float32)
+    scales = np.zeros((2, most), np.float32)
+    far = projection.size + word_topic.size > NEAR
 
     m_next = 0
     for i in range(first - 1, last):
         # Pairs are listed a document ahead, so that the rows at their other ends can be fetched while tokens are drawn.
         m, m_next = m_next, 0
         if i + 1 < last:
-            index, pull, root = indices[(i + 1) % 2], pulls[(i + 1) % 2], roots[(i + 1) % 2]
+            index, pull, root = indices[(i + 1) % 2], pulls[(i + 1) % 2], scales[(i + 1) % 2]
             inv_n = ONE / np.float32(max(start[i + 2] - start[i + 1], 1))
             for e in range(out_start[i + 1], out_start[i + 2]):
                 index[m_next] = target[e]
                 pull[m_next] = linear[e] * inv_n
-                root[m_next] = np.sqrt(quadratic[e]) * inv_n
+                root[m_next] = roots[e] * inv_n
                 m_next += 1
             for e in range(in_start[i + 1], in_start[i + 2]):
                 pair = in_pair[e]
                 index[m_next] = entering + source[pair]
                 pull[m_next] = linear[pair] * inv_n
-                root[m_next] = np.sqrt(quadratic[pair]) * inv_n
+                root[m_next] = roots[pair] * inv_n
                 m_next += 1
         if i < first or start[i] == start[i + 1]:
             continue
         n_tokens = start[i + 1] - start[i]
         inv_n = ONE / np.float32(n_tokens)
-        _gather(topics, projection, m, indices[i % 2], pulls[i % 2], roots[i % 2], pulled, work)
+        _gather(topics, projection, m, indices[i % 2], pulls[i % 2], scales[i % 2], pulled, work)
         for k in range(0, K, LANES):
             store(pulled, m, k, splat(ZERO))
             store(work, _BASE, k, (load(doc_topic, i, k) + load(alpha, 0, k)) * load(inverse, 0, k))
@@ -333,14 +345,15 @@ def sweep(  # type: ignore[no-untyped-def]
         for n in range(start[i], start[i + 1]):
             t = np.int64(assignments[n])
             w = np.int64(words[n])
-            soon = np.int64(words[min(n + AHEAD, len(words) - 1)])
-            for k in range(0, K, LINE):
-                prefetch(word_topic, soon, k)
-            for e in range(fetched, min(fetched + share, m_next)):
+            if far:
+                soon = np.int64(words[min(n + AHEAD, len(words) - 1)])
                 for k in range(0, K, LINE):
-                    prefetch(projection, index[e], k)
-                prefetch(projection, index[e], K - 1)
-            fetched += share
+                    prefetch(word_topic, soon, k)
+                for e in range(fetched, min(fetched + share, m_next)):
+                    for k in range(0, K, LINE):
+                        prefetch(projection, index[e], k)
+                    prefetch(projection, index[e], K - 1)
+                fetched += share
             if wander > SPAN or extent[t] > SPAN:
                 _levels(topics, i, n_met, met, count, doc_topic, A, work)
                 if wander > SPAN:

@@ -134,7 +134,7 @@ class Shard:
             corpus.in_pair,
             corpus.source,
             self._pulls(),
-            self.quadratic.astype(np.float32),
+            np.sqrt(self.quadratic.astype(np.float32)),
             self._projection,
             self._entering,
             self._U,

@@ -84,7 +84,7 @@ class PairSums:
         """Return (left, right, total, diagonal, feature precision), of which the preconditioner is made.
 
         left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T, total = sum_e x_e and diagonal =
-        sum_e x_e zbar_i^2 (zbar_j^2)^T, where x are the curvatures, those of stiff pairs as if they were just not stiff.
+        sum_e x_e zbar_i^2 (zbar_j^2)^T, where x are the curvatures; those of stiff pairs as if they were just not so.
         """
         gentle = np.minimum(self.quadratic, self.limit)
         left, right, diagonal = (np.empty(self.shape) for _ in range(3))
