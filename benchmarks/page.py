@@ -20,6 +20,8 @@ from plots import FIGURES
 ORDER = ("sweep", "iteration", "shards", "cluster", "growth", "memory", "startup", "features", "prediction", "storage")
 """Sections of the page; results of other names come after them."""
 
+README = Path(__file__).resolve().parents[1] / "README.md"
+MARKS = ("<!-- from benchmarks/page.py -->", "<!-- end -->")
 WIDTH = 120
 INTRODUCTION = """# Performance
 
@@ -59,6 +61,61 @@ def section(name: str, results: dict[str, Any], folder: Path) -> list[str]:
     return lines
 
 
+def rows_of(results: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the rows of the first table that has a column of this name."""
+    return next(made["rows"] for made in results["tables"] if key in made["columns"])
+
+
+def speeds(found: dict[str, dict[str, Any]]) -> str:
+    """Return what the README says about speed: numbers of the results, and nothing else."""
+    sweep = rows_of(found["sweep"], "exact_over_tomotopy")
+    first = [row for row in sweep if row["data"] == "cora-r"]
+    size = f"{first[0]['tokens']:,} tokens, {first[0]['pairs']:,} pairs"
+    lines = [
+        "Million tokens per second beside plain LDA in tomotopy, which sees no links, and the paper's loop over",
+        f"neighbours, compiled; one thread (cora-r, {size}):",
+        "",
+        "| K | exact relational sweep | plain LDA in tomotopy | the paper's loop | exact / tomotopy |",
+        "|---:|---:|---:|---:|---:|",
+    ]
+    for row in first:
+        cells = [f"{row[who]:.1f}" for who in ("exact", "tomotopy", "paper")] + [f"{row['exact_over_tomotopy']:.2f}"]
+        lines.append(f"| {row['topics']} | {' | '.join(cells)} |")
+    at = {(row["data"], row["topics"]): row for row in sweep}
+    others = " and ".join(
+        f"{at[name, 20]['exact_over_tomotopy']:.2f} and {at[name, 50]['exact_over_tomotopy']:.2f} on {name} "
+        f"({at[name, 20]['ends']:.1f} pair ends per token)"
+        for name in ("cora", "debian")
+    )
+    run = rows_of(found["sweep"], "paper_seconds")[0]
+    steps = {row["data"]: row for row in rows_of(found["iteration"], "ratio_lent") if row["topics"] == 20}
+    one, two = steps["cora"], steps["cora-r"]
+    shards = max(rows_of(found["shards"], "speedup"), key=lambda row: row.get("speedup") or 0)
+    *_, must, peak, _ = found["memory"]["tables"][0]["rows"]
+    gigabytes, times = peak["mb"] / 1024, peak["mb"] / must["mb"]
+    text = [
+        f"What is slower is the pairs: at K = 20 and 50 the ratio is {others}.",
+        f"A whole iteration is {one['ratio']:.0f} times as fast as the paper's algorithm on cora and",
+        f"{two['ratio']:.0f} times on cora-r (K = 20; {one['ratio_lent']:.1f} and {two['ratio_lent']:.1f} times if that",
+        "is lent our weight step). A training run on Cora (80 % of the documents, K = 20,",
+        f"{run['iterations']} iterations) takes {run['seconds']:.1f} s, where the paper reports",
+        f"{run['paper_seconds']:,} s in 2013. With two threads an iteration on debian is {shards['speedup']:.2f} times",
+        f"as fast as with one (K = {shards['topics']}, {shards['shards']} shards). A million documents of 50 tokens,",
+        f"K = 50, ten pairs each, need {gigabytes:.1f} GB, {times:.2f} times the arrays that must exist.",
+        f"Measured {found['sweep']['when']}, {found['sweep']['machine']}; commands and all figures in",
+        "[docs/results/performance.md](docs/results/performance.md).",
+    ]
+    return "\n".join([*lines, "", textwrap.fill(" ".join(text), WIDTH, break_on_hyphens=False)])
+
+
+def with_speeds(readme: str, found: dict[str, dict[str, Any]]) -> str:
+    """Return the README with what it says about speed put in between its marks."""
+    before, _, rest = readme.partition(MARKS[0])
+    _, mark, after = rest.partition(MARKS[1])
+    assert mark, "the README has lost its marks"
+    return f"{before}{MARKS[0]}\n{speeds(found)}\n{MARKS[1]}{after}"
+
+
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -73,6 +130,9 @@ def main() -> None:
         lines += section(name, found[name], folder)
     page = folder.with_suffix(".md")
     page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    if folder == RESULTS:
+        text = README.read_text(encoding="utf-8")
+        README.write_text(with_speeds(text, found), encoding="utf-8")
     print(f"{page}: {', '.join(names)}")
 
 

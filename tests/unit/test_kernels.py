@@ -24,6 +24,7 @@ from linktopics.kernels.sweep import _choose, _exp, _uniform, infer, pair_scores
 from linktopics.kernels.weights import (
     FLUSH,
     compress,
+    curvatures,
     diagonal_sums,
     gram,
     interaction_sum,
@@ -147,6 +148,30 @@ def test_gram(world):
     gram(*world.shares, world.out_start, world.target, world.quadratic, index, result)
     left, right = (side[:, upper[0]] * side[:, upper[1]] for side in (world.left, world.right))
     np.testing.assert_allclose(result, left.T @ (world.quadratic[:, None] * right), rtol=1e-9, atol=1e-12)
+
+
+@TOPICS
+@pytest.mark.parametrize("kind", [np.float32, np.uint16])
+def test_curvatures(world, kind):
+    result = np.empty((world.K, world.K))
+    rows = (world.inverse, world.doc_topic.astype(kind), world.out_start, world.target)
+    curvatures(world.topics, *world.shares, *rows, world.quadratic, result)
+    expected = (world.left**2).T @ (world.quadratic[:, None] * world.right**2)
+    np.testing.assert_allclose(result, expected, **FLOAT32)
+
+
+@TOPICS
+def test_counts_in_two_bytes(world):
+    """Products with counts in two bytes equal those with counts in float32, bit for bit."""
+    V = pad(world.rng.normal(size=(world.K, world.K)), len(world.topics))
+    results = []
+    for kind in (np.float32, np.uint16):
+        rows = (world.inverse, world.doc_topic.astype(kind), world.out_start, world.target)
+        sums, product = np.empty((2, world.K, world.K))
+        interaction_sum(world.topics, *world.shares, *rows, world.quadratic, sums)
+        precision_product(world.topics, *world.shares, *rows, world.quadratic, V, product, np.empty(0))
+        results.append((sums, product))
+    np.testing.assert_array_equal(*results)
 
 
 @TOPICS

@@ -273,8 +273,8 @@ def sweep(  # type: ignore[no-untyped-def]
     where v = g - A c - diag(A) / 2 for the counts c of the document, g = sum_e linear_e a_e / N and
     A = sum_e quadratic_e a_e a_e^T / N^2 over the document's pairs; a_e = U zbar_target = projection[target] for those
     that leave it, and a_e = U^T zbar_source = projection[entering + source] for those that enter it. `linear` has the
-    offsets of the pairs taken in, linear_e - quadratic_e offset_e, and `roots` are those of quadratic. mass[k] are the prior tokens of topic k: V beta, and
-    those of its seed words, which are in `word_topic` already.
+    offsets of the pairs taken in, linear_e - quadratic_e offset_e, and `roots` are those of quadratic. mass[k] are the
+    prior tokens of topic k: V beta, and those of its seed words, which are in `word_topic` already.
     If not `exact`, v is that of the document's counts at its start, for all its tokens.
 
     Adding or removing a token of topic t changes v by row t of A, so exp(v) by a factor that is the same for all tokens
