@@ -169,9 +169,28 @@ def memory(results: Results) -> Figure | None:
     return ax.figure
 
 
+def accuracy(results: Results) -> Figure | None:
+    """Draw log joint and AUC against iterations by number of shards, a row of panels for each data set."""
+    data = list(_groups(results["tables"][0]["rows"], "data"))
+    panels = new_panels(len(data), 2, (8.0, 2.9 * len(data)))
+    numbers = [int(key.removeprefix("auc_")) for key in results["tables"][0]["columns"] if key.startswith("auc_")]
+    for row, (name, rows) in enumerate(data):
+        for column, (key, said) in enumerate((("joint", "log joint per token"), ("auc", "AUC of held-out links"))):
+            ax = panels[2 * row + column]
+            for number, n_shards in enumerate(numbers):
+                label = "1 shard, exact" if n_shards == 1 else f"{n_shards} shards"
+                _line(ax, number, rows, "iteration", f"{key}_{n_shards}", label)
+            ax.set_xscale("log")
+            _finish(ax, name, "iterations", said)
+            _plain_numbers(ax.xaxis, [each["iteration"] for each in rows])
+    _legend_below(panels)
+    return panels[0].figure
+
+
 FIGURES: dict[str, dict[str, Callable[[Results], Figure | None]]] = {
     "sweep": {"sweep": sweep},
     "iteration": {"iteration-ratio": iteration_ratio, "iteration-auc": iteration_auc},
+    "accuracy": {"accuracy": accuracy},
     "growth": {"growth": growth},
     "memory": {"memory": memory},
 }

@@ -1,6 +1,7 @@
 """One chain in shards: how much faster with two threads, what it costs in accuracy, and what shards tell each other.
 
-    python benchmarks/shards.py [--data FOLDER] [--only accuracy speed] [--json docs/results/performance/shards.json]
+    python benchmarks/shards.py --only speed --json docs/results/performance/shards.json
+    python benchmarks/shards.py --only accuracy --json docs/results/performance/accuracy.json
 
 Accuracy: chains in 1, 2, 4 and 8 shards on 80 % of the documents of cora and debian; log joint, and AUC of the links of
 held-out documents, against iterations. One shard is the exact sampler. Speed: seconds of an iteration on debian, one
@@ -181,7 +182,8 @@ def main() -> None:
         "Within a sweep, the documents of a shard see words and topics of other shards as they were at its start. "
         "Documents are dealt out to shards of equal cost so that links stay inside."
     )
-    finish("One chain in shards", about, tables, arguments)
+    title = "One chain in shards" if "speed" in arguments.only else "What shards cost in accuracy"
+    finish(title, about, tables, arguments)
 
 
 if __name__ == "__main__":
