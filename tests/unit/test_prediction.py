@@ -300,7 +300,7 @@ def test_shortlists_leave_out_none_of_the_best(restored, monkeypatch, direction,
     """Also where single precision can hardly tell candidates apart, or not at all."""
     restored.samples_ = [replace(sample, weights=shift + factor * sample.weights) for sample in restored.samples_]
     found = restored.suggest_links(NEW, top=4, direction=direction)
-    monkeypatch.setattr(ExactSearch, "_not_worse", lambda self, absent, top, error: np.arange(len(absent)))
+    monkeypatch.setattr(ExactSearch, "not_worse", lambda self, absent, top, error: np.arange(len(absent)))
     pd.testing.assert_frame_equal(found, restored.suggest_links(NEW, top=4, direction=direction))
 
 
