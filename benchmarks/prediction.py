@@ -156,30 +156,34 @@ def ask(predictor: Predictor, new: csr_array, search: str) -> tuple[pd.DataFrame
     return found, time.perf_counter() - clock
 
 
-def measure(predictor: Predictor, new: csr_array) -> tuple[list[Row], list[Row]]:
-    """Return the rows of both tables of suggestions for one network."""
+def prepare(predictor: Predictor, new: csr_array, search: str) -> Row:
+    """Return seconds and memory of what is only done once: all for a first exact answer, or the index."""
+    before, clock = memory_mb(), time.perf_counter()
+    if search == "exact":
+        ask(predictor, new[:1], search)
+    else:
+        assert predictor._index is not None  # which builds it
+    return {"ready": time.perf_counter() - clock, "mb": memory_mb() - before}
+
+
+def measure(predictor: Predictor, new: csr_array, first: Row) -> tuple[list[Row], list[Row]]:
+    """Return the rows of both tables of suggestions for one network; `first` is what the first answer took."""
     n, n_new = predictor.network.n_documents, new.shape[0]
-    rows, exact = [], pd.DataFrame()
+    rows, frames = [], {}
     for search in ("exact", "index"):
-        before, clock = memory_mb(), time.perf_counter()
-        if search == "index":
-            assert predictor._index is not None
-        else:
-            ask(predictor, new[:1], search)
-        ready, mb = time.perf_counter() - clock, memory_mb() - before
+        once = first if search == "exact" else prepare(predictor, new, search)
         ask(predictor, new[:2], search)
         single = [ask(predictor, new[[k]], search)[1] for k in range(min(SINGLE, n_new))]
-        found, seconds = ask(predictor, new, search)
-        exact = found if search == "exact" else exact
-        row = {"documents": n, "search": search, "ready": ready, "mb": mb}
-        rows.append({**row, "one_by_one": 1 / float(np.mean(single)), "in_batches": n_new / seconds})
+        frames[search], seconds = ask(predictor, new, search)
+        rates = {"one_by_one": 1 / float(np.mean(single)), "in_batches": n_new / seconds}
+        rows.append({"documents": n, "search": search, **once, **rates})
     recalls, usual = [], (linktopics.index.SHORTLIST, linktopics.index.ONE_IN)
     wanted = predictor._index.wanted
     for size in (wanted // 2, wanted, 2 * wanted):
         linktopics.index.SHORTLIST, linktopics.index.ONE_IN = size, n
         found, seconds = ask(predictor, new, "index")
         row = {"documents": n, "candidates": size, "default": "yes" if size == wanted else "no"}
-        row |= {f"at_{top}": recall(exact, found, top) for top in (8, TOP)}
+        row |= {f"at_{top}": recall(frames["exact"], found, top) for top in (8, TOP)}
         recalls.append({**row, "per_second": n_new / seconds})
     linktopics.index.SHORTLIST, linktopics.index.ONE_IN = usual
     return rows, recalls
@@ -229,8 +233,12 @@ def main() -> None:
     training = network.subset(np.sort(order[N_NEW:]))
     model = fitted(training, topics, arguments.threads, arguments.model)
     new = kept_apart[:n_new]
-    found = [measure(model._predictor, new), measure(made_up(model, large, arguments.threads), new)]
-    rows = many(model, kept_apart, *((500, 200) if quick else (10_000, 1000)))
+    small = model._predictor
+    first = prepare(small, new, "exact")
+    rows = many(model, kept_apart, *((500, 200) if quick else (10_000, 1000)))  # while little memory is in use
+    found = [measure(small, new, first)]
+    huge = made_up(model, large, arguments.threads)
+    found.append(measure(huge, new, prepare(huge, new, "exact")))
     about = (
         f"New documents of {kept_apart.sum() / N_NEW:.0f} tokens, K = {topics}, {len(model.samples_)} posterior "
         f"samples, the default features of pairs, {arguments.threads} thread(s). {training.n_documents:,} documents "

@@ -291,7 +291,8 @@ def test_the_first_ranking_is_as_exact_as_it_says(model, direction):
     assert found.dtype == np.float32
     assert (np.abs(found - q) <= bound).all()
     assert (error < 0.01).all()
-    assert len(search.shortlist(new, rows, ways, 5).rows) < 3 * 5 * len(NEW)
+    as_good = q <= np.sort(q, axis=1)[:, [4]] + 1e-12  # equals, of which there may be many, are all in
+    assert len(search.shortlist(new, rows, ways, 5).rows) < as_good.sum() + 2 * 5 * len(NEW)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
