@@ -1,46 +1,51 @@
 """Speed of prediction: suggestions for new documents against a large and a very large network, exact and by the index.
 
-    python benchmarks/prediction.py FOLDER [--large N] [--model FOLDER] [--json docs/results/prediction.json]
+    python benchmarks/prediction.py [--data FOLDER] [--quick] [--large 1000000] [--topics 50] [--threads N]
+        [--model FOLDER] [--json docs/results/performance/prediction.json]
 
-FOLDER is a network that `linktopics.datasets.open_network` reads; some of its documents are kept apart as new ones. A
-model is fitted to the others for a few sweeps: what is timed does not depend on how good it is. --model keeps it, and
-takes it from there the next time. The very large network is made up of the first, without fitting: each of its
-documents has a document of the first as its origin, three tenths of its words and topics are those of one of the
-origin's neighbours, and links lead to documents with the same origins. With --json the results are written to that
-file, and as a page to the one beside it that ends in .md. Needs Linux, for memory.
+Some documents of debian (of Cora with --quick) are kept apart as new ones, and a model is fitted to the others for a
+few sweeps: what is timed does not depend on how good it is. --model keeps it there, and takes it from there the next
+time. The very large network is made up of the first, without fitting: each of its documents has a document of the first
+as its origin, three tenths of its words and topics are those of one of the origin's neighbours, and links lead to
+documents with the same origins. Needs Linux, for memory.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import platform
-import re
 import time
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+import pandas as pd
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 import linktopics.index
+from common import (
+    Row,
+    best_seconds,
+    data_option,
+    finish,
+    forget_peak,
+    memory_mb,
+    one_thread,
+    open_data,
+    options,
+    peak_mb,
+    table,
+)
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics._inputs import Documents
-from linktopics.datasets import open_network
 from linktopics.features import resolve_features
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.sweep import infer
 from linktopics.prediction import Predictor
 from linktopics.sampler import tokens
 
-N_NEW, BATCH, SINGLE, ASKED = 436, 100, 20, 100
+N_NEW, SINGLE, TOP = 436, 20, 20
 SWEEPS, ROUNDS = 40, 3
-SHORTLISTS = (50, 100, 200, 400)
 TAKEN = 0.3
 """Share of the words and topics of a made-up document that come from a neighbour of its origin."""
 
@@ -52,28 +57,29 @@ def inference_rate(model: RelationalTopicModel, counts: csr_array) -> float:
     alpha[0, :K] = model.alpha / K
     start, words = tokens(counts)
     shares = np.zeros((counts.shape[0], padded(K)), np.float32)
-    best = float("inf")
-    for _ in range(ROUNDS + 1):  # the first compiles
-        clock = time.perf_counter()
+
+    def run() -> None:
         # A negative tolerance is never met, so every document gets exactly SWEEPS + 1 sweeps.
         infer((0,) * padded(K), start, words, model.samples_[0].word_topic, alpha, 1, SWEEPS, 1, -1.0,
               0, counts.shape[0], shares)  # fmt: skip
-        best = min(best, time.perf_counter() - clock)
-    return len(words) * (SWEEPS + 1) / best
+
+    run()  # compiles
+    return len(words) * (SWEEPS + 1) / best_seconds({"infer": run}, ROUNDS)["infer"]
 
 
-def fitted(network: DocumentNetwork, n_topics: int, folder: Path | None) -> RelationalTopicModel:
+def fitted(network: DocumentNetwork, n_topics: int, threads: int, folder: Path | None) -> RelationalTopicModel:
     """Return a model of the network, from the folder if it is there."""
     if folder is not None and (folder / "model.json").exists():
-        return RelationalTopicModel.load(folder)
+        model = RelationalTopicModel.load(folder)
+        return model.set_params(n_jobs=threads, verbose=False)
     short: dict[str, Any] = {"n_chains": 2, "n_iter": 60, "n_samples": 5, "thin": 2, "negatives": 5, "random_state": 0}
-    model = RelationalTopicModel(n_topics, n_jobs=-1, verbose=False, **short).fit(network)
+    model = RelationalTopicModel(n_topics, n_jobs=threads, verbose=False, **short).fit(network)
     if folder is not None:
         model.save(folder)
     return model
 
 
-def made_up(model: RelationalTopicModel, n: int) -> Predictor:
+def made_up(model: RelationalTopicModel, n: int, threads: int) -> Predictor:
     """Return what answers about a network of n documents that are like those of the model."""
     rng = np.random.default_rng(1)
     known = model.network_
@@ -96,7 +102,7 @@ def made_up(model: RelationalTopicModel, n: int) -> Predictor:
         one.fit(network, run.settings, np.random.SeedSequence(0)) for one in resolve_features(model.pair_features)
     ]
     return Predictor(
-        network, samples, model.best_chain_, run.settings, replace(run.features, source=features), 0, os.cpu_count()
+        network, samples, model.best_chain_, run.settings, replace(run.features, source=features), 0, threads
     )
 
 
@@ -143,44 +149,44 @@ def _topics(
     return result
 
 
-def rates(predictor: Predictor, new: csr_array, search: str) -> dict[str, float]:
-    """Return new documents per second, one at a time and in batches."""
-
-    def ask(rows: slice) -> float:
-        clock = time.perf_counter()
-        predictor.suggest(Documents(new[rows]), 10, "both", 0.9, search=search)
-        return time.perf_counter() - clock
-
-    ask(slice(0, 2))  # what is only done once
-    single = sum(ask(slice(k, k + 1)) for k in range(SINGLE)) / SINGLE
-    return {"one_by_one": 1 / single, "in_batches": BATCH / ask(slice(0, BATCH))}
-
-
-def measure(predictor: Predictor, new: csr_array) -> dict[str, Any]:
-    """Return all figures of one network."""
-    results: dict[str, Any] = {"documents": predictor.network.n_documents, "links": predictor.network.n_links}
+def ask(predictor: Predictor, new: csr_array, search: str) -> tuple[pd.DataFrame, float]:
+    """Return suggestions and the seconds they took."""
     clock = time.perf_counter()
-    predictor.suggest(Documents(new[:1]), 10, "both", 0.9, search="exact")
-    results["first_seconds"] = time.perf_counter() - clock
-    results["exact"] = rates(predictor, new, "exact")
+    found = predictor.suggest(Documents(new), TOP, "both", 0.9, search=search)
+    return found, time.perf_counter() - clock
+
+
+def prepare(predictor: Predictor, new: csr_array, search: str) -> Row:
+    """Return seconds and memory of what is only done once: all for a first exact answer, or the index."""
     before, clock = memory_mb(), time.perf_counter()
-    assert predictor._index is not None
-    results["index_seconds"] = time.perf_counter() - clock
-    results["index_mb"] = memory_mb() - before
-    results["index"] = rates(predictor, new, "index")
-    few = Documents(new[:ASKED])
-    exact = predictor.suggest(few, 20, "both", 0.9, search="exact")
-    results["recall"] = []
-    usual = linktopics.index.SHORTLIST
-    for size in SHORTLISTS:
-        linktopics.index.SHORTLIST = size
-        clock = time.perf_counter()
-        found = predictor.suggest(few, 20, "both", 0.9, search="index")
-        seconds = time.perf_counter() - clock
-        row = {f"at_{top}": recall(exact, found, top) for top in (8, 20)}
-        results["recall"].append({"shortlist": size, **row, "per_second": ASKED / seconds})
-    linktopics.index.SHORTLIST = usual
-    return results
+    if search == "exact":
+        ask(predictor, new[:1], search)
+    else:
+        assert predictor._index is not None  # which builds it
+    return {"ready": time.perf_counter() - clock, "mb": memory_mb() - before}
+
+
+def measure(predictor: Predictor, new: csr_array, first: Row) -> tuple[list[Row], list[Row]]:
+    """Return the rows of both tables of suggestions for one network; `first` is what the first answer took."""
+    n, n_new = predictor.network.n_documents, new.shape[0]
+    rows, frames = [], {}
+    for search in ("exact", "index"):
+        once = first if search == "exact" else prepare(predictor, new, search)
+        ask(predictor, new[:2], search)
+        single = [ask(predictor, new[[k]], search)[1] for k in range(min(SINGLE, n_new))]
+        frames[search], seconds = ask(predictor, new, search)
+        rates = {"one_by_one": 1 / float(np.mean(single)), "in_batches": n_new / seconds}
+        rows.append({"documents": n, "search": search, **once, **rates})
+    recalls, usual = [], (linktopics.index.SHORTLIST, linktopics.index.ONE_IN)
+    wanted = predictor._index.wanted
+    for size in (wanted // 2, wanted, 2 * wanted):
+        linktopics.index.SHORTLIST, linktopics.index.ONE_IN = size, n
+        found, seconds = ask(predictor, new, "index")
+        row = {"documents": n, "candidates": size, "default": "yes" if size == wanted else "no"}
+        row |= {f"at_{top}": recall(frames["exact"], found, top) for top in (8, TOP)}
+        recalls.append({**row, "per_second": n_new / seconds})
+    linktopics.index.SHORTLIST, linktopics.index.ONE_IN = usual
+    return rows, recalls
 
 
 def recall(exact: Any, found: Any, top: int) -> float:
@@ -189,95 +195,84 @@ def recall(exact: Any, found: Any, top: int) -> float:
     return float(np.mean([len(one & two) / len(one) for one, two in zip(*best, strict=True)]))
 
 
-def memory_mb() -> float:
-    """Return the memory that the process has now."""
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found is not None
-    return int(found[1]) / 1024
-
-
-def page(results: dict[str, Any]) -> str:
-    """Return the results as a page of the documentation."""
-    sizes = results["networks"]
-    lines = [
-        "# Speed of prediction",
-        "",
-        "`python benchmarks/prediction.py FOLDER --json docs/results/prediction.json`,",
-        f"{results['when']}, {results['machine']}; {results['versions']}.",
-        f"New documents of {results['tokens_per_new_document']:.0f} tokens, K = {results['topics']}, "
-        f"{results['samples']} posterior samples, the default features of pairs, {results['threads']} threads. "
-        f"{sizes[0]['documents']:,} documents of {results['data']}; the {sizes[1]['documents']:,} are made up of them "
-        "(see the benchmark).",
-        *([results["note"]] if results.get("note") else []),
-        "",
-        "| `suggest_links(top=10)` | " + " | ".join(f"{size['documents']:,} documents" for size in sizes) + " |",
-        "|---|" + "---|" * len(sizes),
-    ]
-    rows = {
-        "first answer, s": lambda r: f"{r['first_seconds']:.1f}",
-        "exact, one at a time, documents per second": lambda r: f"{r['exact']['one_by_one']:.1f}",
-        f"exact, in batches of {BATCH}": lambda r: f"{r['exact']['in_batches']:.1f}",
-        "building the index, s": lambda r: f"{r['index_seconds']:.0f}",
-        "memory of the index, MB": lambda r: f"{r['index_mb']:,.0f}",
-        "index, one at a time, documents per second": lambda r: f"{r['index']['one_by_one']:.1f}",
-        f"index, in batches of {BATCH}": lambda r: f"{r['index']['in_batches']:.1f}",
-    }
-    lines += [f"| {name} | " + " | ".join(show(size) for size in sizes) + " |" for name, show in rows.items()]
-    for size in sizes:
-        lines += [
-            "",
-            f"Share of the exact suggestions that the index finds, {size['documents']:,} documents, {ASKED} new ones:",
-            "",
-            "| candidates from each source | recall at 8 | recall at 20 | documents per second (top=20) |",
-            "|---|---|---|---|",
-            *(
-                f"| {row['shortlist']}{' (the default)' if row['shortlist'] == results['default'] else ''} | "
-                f"{row['at_8']:.3f} | {row['at_20']:.3f} | {row['per_second']:.1f} |"
-                for row in size["recall"]
-            ),
+def many(model: RelationalTopicModel, new: csr_array, n_transformed: int, n_suggested: int) -> list[Row]:
+    """Return what many documents at once take; those of the network stand for new ones."""
+    with one_thread():
+        rows: list[Row] = [
+            {"what": "million token updates per second, one thread", "value": inference_rate(model, new) / 1e6}
         ]
-    rate = results["token_updates_per_second_per_thread"] / 1e6
-    lines += ["", f"Topics of new documents: {rate:.1f} million token updates per second and thread."]
-    return "\n".join(lines) + "\n"
+    counts = model.network_.counts
+    clock = time.perf_counter()
+    model.transform(counts[:n_transformed])
+    rows.append({"what": f"`transform` of {n_transformed:,} documents, s", "value": time.perf_counter() - clock})
+    forget_peak()
+    before, clock = memory_mb(), time.perf_counter()
+    model.suggest_links(counts[:n_suggested], top=10)
+    rows.append({"what": f"`suggest_links(top=10)` for {n_suggested:,}, s", "value": time.perf_counter() - clock})
+    rows.append({"what": "growth of memory meanwhile, at its peak, MB", "value": peak_mb() - before})
+    dense = n_suggested * counts.shape[0] * 8 / 2**20
+    return [*rows, {"what": "the dense array that is never made, MB", "value": dense}]
 
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--large", type=int, default=1_000_000)
-    parser.add_argument("--topics", type=int, default=50)
-    parser.add_argument("--model", type=Path)
-    parser.add_argument("--note", help="a sentence for the page, such as what else the machine was doing")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    network = open_network(arguments.folder)
+    arguments = options(
+        __doc__,
+        data_option(),
+        ("--large", {"type": int, "help": "documents of the very large network"}),
+        ("--topics", {"type": int}),
+        ("--threads", {"type": int, "default": os.cpu_count()}),
+        ("--model", {"type": Path, "metavar": "FOLDER", "help": "where the model is kept"}),
+    )
+    quick = arguments.quick
+    data, topics, large, n_new = ("cora", 20, 20_000, 20) if quick else ("debian", 50, 1_000_000, 100)
+    topics, large = arguments.topics or topics, arguments.large or large
+    network = open_data(data, arguments.data)
     order = np.random.default_rng(0).permutation(network.n_documents)
-    new = network.counts[np.sort(order[:N_NEW])]
-    model = fitted(network.subset(np.sort(order[N_NEW:])), arguments.topics, arguments.model)
-    threads = os.cpu_count() or 1
-    model.set_params(n_jobs=threads, verbose=False)
-    results: dict[str, Any] = {
-        "data": arguments.folder.name,
-        "tokens_per_new_document": float(new.sum() / N_NEW),
-        "topics": model.n_topics,
-        "samples": len(model.samples_),
-        "threads": threads,
-        "default": linktopics.index.SHORTLIST,
-        "note": arguments.note,
-        "when": time.strftime("%Y-%m-%d"),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "versions": ", ".join(f"{name} {version(name)}" for name in ("linktopics", "faiss-cpu", "numpy", "scipy")),
+    kept_apart = network.counts[np.sort(order[:N_NEW])]
+    training = network.subset(np.sort(order[N_NEW:]))
+    model = fitted(training, topics, arguments.threads, arguments.model)
+    new = kept_apart[:n_new]
+    small = model._predictor
+    first = prepare(small, new, "exact")
+    rows = many(model, kept_apart, *((500, 200) if quick else (10_000, 1000)))  # while little memory is in use
+    found = [measure(small, new, first)]
+    huge = made_up(model, large, arguments.threads)
+    found.append(measure(huge, new, prepare(huge, new, "exact")))
+    about = (
+        f"New documents of {kept_apart.sum() / N_NEW:.0f} tokens, K = {topics}, {len(model.samples_)} posterior "
+        f"samples, the default features of pairs, {arguments.threads} thread(s). {training.n_documents:,} documents "
+        f"of {data}; the {large:,} are made up of them (see the benchmark)."
+    )
+    rates = {
+        "documents": ("documents", "{:,}"),
+        "search": ("search", "{}"),
+        "ready": ("first answer, or the index, s", "{:,.1f}"),
+        "mb": ("memory for it, MB", "{:,.0f}"),
+        "one_by_one": ("new documents per second, one at a time", "{:.1f}"),
+        "in_batches": (f"in batches of {n_new}", "{:.1f}"),
     }
-    with threadpool_limits(1):
-        results["token_updates_per_second_per_thread"] = inference_rate(model, new)
-    results["networks"] = [measure(model._predictor, new)]
-    Console().print(results)
-    results["networks"].append(measure(made_up(model, arguments.large), new))
-    Console().print(page(results))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
-        arguments.json.with_suffix(".md").write_text(page(results))
+    recalls = {
+        "documents": ("documents", "{:,}"),
+        "candidates": ("candidates from each source", "{:,}"),
+        "default": ("default", "{}"),
+        "at_8": ("recall at 8", "{:.3f}"),
+        f"at_{TOP}": (f"recall at {TOP}", "{:.3f}"),
+        "per_second": ("new documents per second", "{:.1f}"),
+    }
+    facts = {"what": ("what", "{}"), "value": ("measured", "{:,.1f}")}
+    tables = [
+        table(f"Suggestions, `suggest_links(top={TOP})`", rates, [row for of_one, _ in found for row in of_one]),
+        table(
+            f"Share of the exact suggestions that the index finds, {n_new} new documents",
+            recalls,
+            [row for _, of_one in found for row in of_one],
+            "Sources are the index of topics and text for each direction, documents with the same rare words, and "
+            "neighbours of these.",
+        ),
+        table(f"Many documents at once, {training.n_documents:,} known", facts, rows),
+    ]
+    finish("Prediction", about, tables, arguments, ["faiss-cpu"])
 
 
 if __name__ == "__main__":

@@ -3,14 +3,16 @@
 The mean score of a pair over samples is nearly an inner product: of topics (those of the new document times the
 weights, and those of the candidate, sample by sample), of features that are inner products themselves
 (`FittedFeature.embedding`) and of features of the candidate alone. These long vectors are reduced to a few dimensions,
-those in which scores differ most, and put in an index of faiss. What few dimensions cannot tell, rare words in common,
-features look up themselves (`FittedFeature.proposals`). Candidates of all sources are then scored exactly, over all
-samples and features.
+those in which scores differ most, and put in an index of faiss. What few dimensions cannot tell, rare words in common
+with a candidate or its neighbours, features look up themselves (`FittedFeature.proposals`). Candidates of all sources
+are then ranked as the exact search ranks all documents: over all samples and features, first in single precision, and
+the best of these in double precision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,15 +22,18 @@ from threadpoolctl import threadpool_limits
 
 from linktopics.features import FeatureSet
 from linktopics.posterior import PosteriorSample
-from linktopics.ranking import ExactSearch, NewDocuments, Shortlist
+from linktopics.ranking import ExactSearch, NewDocuments, Shortlist, no_link
 
 __all__ = ["EXACT_UP_TO", "CandidateIndex", "index_library"]
 
 EXACT_UP_TO = 100_000
 """Documents up to which ``search="auto"`` ranks all of them."""
 
-SHORTLIST = 200
-"""Candidates from each source: the index for each direction, and features."""
+SHORTLIST, ONE_IN = 200, 500
+"""Candidates from each source (the index for each direction, and features): so many, or one in so many documents."""
+
+KEPT = 50
+"""Candidates that are scored in double precision, but for such as single precision cannot tell from these."""
 
 DIMENSIONS = 128
 """Of the vectors in the index."""
@@ -170,9 +175,14 @@ class CandidateIndex:
         self.index.nprobe = max(FEWEST_PROBED, n_lists // PROBED)
 
     @property
+    def wanted(self) -> int:
+        """Candidates from each source."""
+        return max(SHORTLIST, self.n_candidates // ONE_IN)
+
+    @property
     def width(self) -> int:
         """Cells that a new document takes."""
-        return 3 * SHORTLIST * (self.samples[0].doc_topic.shape[1] + 2 * len(self.features.mean))
+        return (2 + len(self.features.features)) * self.wanted * (8 + 2 * len(self.features.mean))
 
     def shortlist(
         self,
@@ -184,7 +194,7 @@ class CandidateIndex:
     ) -> Shortlist:
         """Return pairs with good candidates of some new documents, but for those that are left out."""
         out = [np.empty(0, np.int64)] * (rows.stop - rows.start) if left_out is None else list(left_out[rows])
-        wanted = max(SHORTLIST, 4 * top) + max(len(one) for one in out)
+        wanted = max(self.wanted, 4 * top) + max(len(one) for one in out)
         if wanted >= self.n_candidates:
             found = [np.arange(self.n_candidates)] * len(out)
         else:
@@ -192,7 +202,25 @@ class CandidateIndex:
         kept = [np.setdiff1d(one, without) for one, without in zip(found, out, strict=True)]
         where = np.repeat(np.arange(rows.start, rows.stop), [len(one) for one in kept])
         candidates = np.concatenate(kept).astype(np.int64, copy=False)
-        return Shortlist(where, candidates, self.features.pairs(new.prepared, where, candidates, ways))
+        pairs = Shortlist(where, candidates, self.features.pairs(new.prepared, where, candidates, ways))
+        ends = np.cumsum([0, *map(len, kept)]).tolist()
+        best = [a + self._best(new, pairs.part(slice(a, b)), max(KEPT, 2 * top)) for a, b in pairwise(ends) if b > a]
+        return pairs.part(np.concatenate([np.empty(0, np.int64), *best]))
+
+    def _best(self, new: NewDocuments, pairs: Shortlist, size: int) -> NDArray[np.int64]:
+        """Return the places of the best pairs of one document, in order, and of any that may be as good."""
+        if len(pairs.rows) <= size:
+            return np.arange(len(pairs.rows))
+        row, numbers = pairs.rows[0], {way: x.astype(np.float32) for way, x in pairs.numbers.items()}
+        absent = np.zeros(len(pairs.rows), np.float32)
+        with np.errstate(over="ignore"):
+            for sample, shares in zip(self.samples, new.shares, strict=True):
+                toward = [shares[row].astype(float) @ (sample.weights if way else sample.weights.T) for way in numbers]
+                scores = np.array(toward, np.float32) @ np.asarray(sample.doc_topic[pairs.candidates]).T
+                for one, x in zip(scores, numbers.values(), strict=True):
+                    one += x @ sample.feature_weights.astype(np.float32)
+                absent += no_link(self.exact.loss, scores).prod(axis=0)
+        return self.exact.not_worse(absent / np.float32(len(self.samples)), size, 0.0)
 
     def _found(self, new: NewDocuments, rows: slice, ways: Sequence[bool], wanted: int) -> list[NDArray[np.int64]]:
         """Return the candidates of all sources for each of some new documents."""

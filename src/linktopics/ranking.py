@@ -14,7 +14,7 @@ from linktopics.features import FeatureSet
 from linktopics.posterior import PosteriorSample
 from linktopics.sampler.losses import LogisticLoss, Loss
 
-__all__ = ["ExactSearch", "NewDocuments", "Shortlist", "blocks_of", "pair_probabilities"]
+__all__ = ["ExactSearch", "NewDocuments", "Shortlist", "blocks_of", "no_link", "pair_probabilities"]
 
 Numbers = dict[bool, NDArray[np.float64]]
 """Features of pairs for each direction that counts: True for links from the new document."""
@@ -141,7 +141,7 @@ class ExactSearch:
         absent, error = self._absent(new, rows, ways, planes)
         for i, candidates in enumerate([] if left_out is None else left_out[rows]):
             absent[i, candidates] = np.inf
-        kept = [self._not_worse(row, top, float(e)) for row, e in zip(absent, error, strict=True)]
+        kept = [self.not_worse(row, top, float(e)) for row, e in zip(absent, error, strict=True)]
         where = np.repeat(np.arange(len(kept)), [len(one) for one in kept])
         candidates = np.concatenate(kept)
         numbers = {}
@@ -219,14 +219,14 @@ class ExactSearch:
                     for (its_way, c), plane in single.items():
                         if c not in self.both_ways and its_way == way:
                             scores += np.multiply(plane, tau[c], out=part)
-                    one = _complement(self.loss, scores)
+                    one = no_link(self.loss, scores)
                     absent = one if absent is None else np.multiply(absent, one, out=absent)
                 assert absent is not None
                 total += absent
         total /= len(self.samples)
         return total
 
-    def _not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> NDArray[np.int64]:
+    def not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> NDArray[np.int64]:
         """Return candidates that may be among the best, in order, given the error of a score."""
         there = np.isfinite(absent)
         if top >= there.sum():
@@ -240,7 +240,7 @@ class ExactSearch:
         return np.flatnonzero(absent <= np.float32(min(last + 4.0 * bound, 2.0)))
 
 
-def _complement(loss: Loss, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+def no_link(loss: Loss, scores: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the probability of no link; scores are overwritten."""
     if not isinstance(loss, LogisticLoss):
         return np.asarray(loss.probability(np.negative(scores, out=scores)), np.float32)

@@ -406,6 +406,27 @@ def test_candidates_with_many_links(name, most, monkeypatch):
     assert details == [feature.detail(prepared, row, candidate, True) for row, candidate in zip(*pairs, strict=True)]
 
 
+@pytest.mark.parametrize("name", ["tfidf-neighbours", "tfidf-centroid", "topics-neighbours"])
+def test_products_with_all_documents_or_with_members_alone(name, monkeypatch):
+    features, *_ = fitted([name], small(directed=True))
+    _, feature = features.features
+    _, prepared = features.prepare(new_documents(None))
+    # Of the first document few pairs, of the last all, in no order.
+    pairs = np.array([(row, j) for row in range(4) for j in range(N) if row == 3 or j % 4 < row])
+    pairs = np.random.default_rng(0).permutation(pairs).T
+    found, made = [], []
+    original = similarity._product
+    monkeypatch.setattr(similarity, "_product", lambda *given: made.append(1) or original(*given))
+    for few in (0, 1, 10**6):
+        monkeypatch.setattr(similarity, "FEW_MEMBERS", few)
+        made.clear()
+        found.append((feature.pairs(prepared, *pairs, np.full(pairs.shape[1], True)), len(made)))
+    assert [n for _, n in found] == sorted({n for _, n in found})
+    assert found[0][1] == 0
+    for values, _ in found[1:]:
+        np.testing.assert_allclose(values, found[0][0], atol=1e-12)
+
+
 @BOTH
 def test_pairs_of_all_features(directed):
     """What holds in both directions is worked out once."""

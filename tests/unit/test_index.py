@@ -3,6 +3,7 @@
 import builtins
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics._inputs import Documents
 from linktopics.datasets import make_network
 from linktopics.errors import NetworkWarning
+from linktopics.features import BUILT_IN
 
 N, N_NEW = 1200, 30
 DIRECTIONS = ("both", "out", "in")
@@ -97,11 +99,55 @@ def test_with_everyone_in_the_shortlist_it_is_exact(model, monkeypatch, directio
 
 
 def test_few_candidates_are_looked_at(default, small):
+    """Of each of four sources, and fewer are scored in double precision."""
     predictor = default._predictor
     new = predictor._new(Documents(NEW), "both")
-    sizes = np.bincount(predictor._index.shortlist(new, slice(0, N_NEW), [True, False], 10).rows)
-    assert sizes.max() <= 3 * 60
-    assert sizes.min() >= 60
+    sizes = [len(one) for one in predictor._index._found(new, slice(0, N_NEW), [True, False], 60)]
+    assert 60 <= min(sizes) <= max(sizes) <= 4 * 60
+    kept = np.bincount(predictor._index.shortlist(new, slice(0, N_NEW), [True, False], 10).rows)
+    assert linktopics.index.KEPT == 50 <= kept.min() <= kept.max() < 60
+
+
+def test_more_documents_more_candidates(default, small, monkeypatch):
+    index = default._predictor._index
+    assert index.wanted == 60
+    monkeypatch.setattr(linktopics.index, "ONE_IN", 4)
+    assert index.wanted == N // 4
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("shift", "factor"), [(0, 1), (60, 10), (-60, 10), (400, 100)])
+def test_single_precision_keeps_the_best(model, monkeypatch, direction, shift, factor):
+    """Also where many links are certain in double precision, and the first of equals count."""
+    samples = [replace(sample, weights=shift + factor * sample.weights) for sample in model.samples_]
+    predictor = replace(model._predictor, samples=samples)
+    monkeypatch.setattr(linktopics.index, "SHORTLIST", N)
+    monkeypatch.setattr(linktopics.index, "KEPT", 0)
+    given = Documents(NEW), 7, direction, 0.9
+    exact = predictor.suggest(*given, search="exact")
+    pd.testing.assert_frame_equal(predictor.suggest(*given, search="index"), exact)
+
+
+@pytest.mark.parametrize("name", ["tfidf", "tfidf-centroid", "tfidf-neighbours", "topics-neighbours"])
+def test_proposals(name, default, monkeypatch):
+    """With all words and all documents that share them, they are the best candidates."""
+    feature = BUILT_IN[name].fit(NETWORK, default._run.settings, np.random.SeedSequence(0))
+    new = feature.prepare(Documents(NEW))
+    monkeypatch.setattr("linktopics.features.similarity.SPEAKERS", N)
+    found = feature.proposals(new, slice(2, 9), 25)
+    if name == "topics-neighbours":
+        assert found is None
+        return
+    values = np.nan_to_num(feature.block(new, slice(2, 9), np.arange(N), True)[:, :, 0])
+    for row, candidates in zip(values, found, strict=True):
+        assert len(set(candidates.tolist())) == len(candidates) == 25
+        np.testing.assert_allclose(np.sort(row[candidates]), np.sort(row)[-25:], rtol=1e-9)
+
+
+def test_proposals_without_words(default):
+    feature, *_ = default._predictor.features.features
+    new = feature.prepare(Documents(0 * NEW[:2]))
+    assert [len(one) for one in feature.proposals(new, slice(0, 2), 5)] == [0, 0]
 
 
 def test_more_is_looked_at_for_more_suggestions(default, small):

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from linktopics.kernels import lanes
 from linktopics.kernels.lanes import LANES, padded
 from linktopics.kernels.likelihood import log_rising
-from linktopics.kernels.rows import row_dots
+from linktopics.kernels.rows import row_dots, row_times_matrix
 from linktopics.kernels.sweep import _choose, _exp, _uniform, infer, pair_scores, project, rng_streams
 from linktopics.kernels.weights import (
     FLUSH,
@@ -216,6 +216,18 @@ def test_row_dots(grouped):
     )  # fmt: skip
     expected = (left.toarray()[rows] * right.toarray()[columns]).sum(axis=1)
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-15)
+
+
+def test_row_times_matrix():
+    """It is added to what is there; rows of the matrix may be empty."""
+    rng = np.random.default_rng(2)
+    row = random_array((1, 20), density=0.4, format="csr", rng=rng)
+    matrix = random_array((20, 9), density=0.1, format="csr", rng=rng)
+    assert (np.diff(matrix.indptr) == 0).any()
+    before = rng.random(9)
+    result = before.copy()
+    row_times_matrix(row.indices, row.data, matrix.indptr, matrix.indices, matrix.data, result)
+    np.testing.assert_allclose(result, before + (row @ matrix).toarray()[0], rtol=1e-12)
 
 
 def test_row_dots_of_no_pairs():

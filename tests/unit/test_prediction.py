@@ -291,7 +291,8 @@ def test_the_first_ranking_is_as_exact_as_it_says(model, direction):
     assert found.dtype == np.float32
     assert (np.abs(found - q) <= bound).all()
     assert (error < 0.01).all()
-    assert len(search.shortlist(new, rows, ways, 5).rows) < 3 * 5 * len(NEW)
+    as_good = q <= np.sort(q, axis=1)[:, [4]] + 1e-12  # equals, of which there may be many, are all in
+    assert len(search.shortlist(new, rows, ways, 5).rows) < as_good.sum() + 2 * 5 * len(NEW)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -300,7 +301,7 @@ def test_shortlists_leave_out_none_of_the_best(restored, monkeypatch, direction,
     """Also where single precision can hardly tell candidates apart, or not at all."""
     restored.samples_ = [replace(sample, weights=shift + factor * sample.weights) for sample in restored.samples_]
     found = restored.suggest_links(NEW, top=4, direction=direction)
-    monkeypatch.setattr(ExactSearch, "_not_worse", lambda self, absent, top, error: np.arange(len(absent)))
+    monkeypatch.setattr(ExactSearch, "not_worse", lambda self, absent, top, error: np.arange(len(absent)))
     pd.testing.assert_frame_equal(found, restored.suggest_links(NEW, top=4, direction=direction))
 
 

@@ -19,7 +19,7 @@ from linktopics._inputs import Documents
 from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
 from linktopics.features.links import Links
 from linktopics.inference import infer_topics
-from linktopics.kernels.rows import row_dots
+from linktopics.kernels.rows import row_dots, row_times_matrix
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import Plan, PosteriorSample, run_chains, start_chains
@@ -44,8 +44,14 @@ MEMBERS_AT_ONCE = 2**20
 MANY = 200
 """Sums of more vectors than this are kept: candidates with so many links are suggested again and again."""
 
-POSTINGS = 100_000
+POSTINGS = 1_000_000
 """Entries of documents that are looked at for documents with the same words."""
+
+SPEAKERS = 4
+"""Documents with the same words whose neighbours are proposed, for each one that is wanted."""
+
+FEW_MEMBERS = 100
+"""With fewer than one in so many documents as members of its candidates, a document is compared with these alone."""
 
 FEW = 8
 """With fewer than one in so many documents as candidates, only their own sums of vectors are made."""
@@ -224,18 +230,31 @@ class _FittedSimilarity(FittedFeature):
     ) -> Array:
         if self.part == "own":
             return _dots(self.own, candidates, new, rows)[:, None]
+        rows, candidates = np.asarray(rows), np.asarray(candidates)
         starts, sizes = _extents(self.members, candidates)
-        values = np.empty(len(rows))
         sums, place = self.hubs
         hubs = np.flatnonzero(place[candidates] >= 0)
         sizes[hubs] = 0
+        values = np.empty(len(rows))
         for part in _runs(sizes, MEMBERS_AT_ONCE):
             pair = np.repeat(np.arange(part.start, part.stop), sizes[part])
             members = self.members.indices[_ranges(starts[part], sizes[part])]
-            products = _dots(self.own, members, new, np.asarray(rows)[pair])
+            products = self._products(new, rows[pair], members)
             values[part] = np.bincount(pair - part.start, products, part.stop - part.start)
-        values[hubs] = _dots(new, np.asarray(rows)[hubs], sums, place[np.asarray(candidates)[hubs]])
+        values[hubs] = _dots(new, rows[hubs], sums, place[candidates[hubs]])
         return (values * self._factors(candidates))[:, None]
+
+    def _products(self, new: csr_array, rows: NDArray[np.integer], members: NDArray[np.integer]) -> Array:
+        """Return the products of new documents with members of candidates."""
+        result, few = np.empty(len(rows)), np.ones(len(rows), bool)
+        often, counts = np.unique(rows, return_counts=True)
+        for row in often[FEW_MEMBERS * counts >= len(self.n_neighbours)].tolist():
+            here = slice(*new.indptr[row : row + 2])
+            own = rows == row
+            result[own] = _product(new.indices[here], new.data[here], self.transposed)[members[own]]
+            few[own] = False
+        result[few] = _dots(self.own, members[few], new, rows[few])
+        return result
 
     def block(self, new: csr_array, rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
         n = len(self.n_neighbours)
@@ -268,15 +287,22 @@ class _FittedSimilarity(FittedFeature):
         return self.own[documents]
 
     def proposals(self, new: csr_array, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
-        if self.part != "own" or self.of != "tfidf":
-            return None
-        products = csr_array(self._rarest(new[rows]) @ self.transposed)
-        found = []
-        for a, b in pairwise(products.indptr.tolist()):
-            values = products.data[a:b]
-            best = np.argpartition(-values, size)[:size] if len(values) > size else slice(None)
-            found.append(products.indices[a:b][best].astype(np.int64))
-        return found
+        if self.of != "tfidf":
+            return None  # of few dimensions: its embedding tells all
+        some = self._rarest(new[rows])
+        return [self._proposed(some.indices[a:b], some.data[a:b], size) for a, b in pairwise(some.indptr.tolist())]
+
+    def _proposed(self, words: NDArray[np.integer], weights: Array, size: int) -> NDArray[np.int64]:
+        """Return candidates for a document of some words: those with the same, or whose members have the same."""
+        values = _product(words, weights, self.transposed)
+        if self.part == "own":
+            return _largest(values, size)
+        speakers = _largest(values, SPEAKERS * size)
+        # Links count both ways: who is a member of whom is so the other way, too.
+        values = _product(speakers, values[speakers], self.members)
+        found = np.flatnonzero(values)
+        values[found] *= self._factors(found)
+        return _largest(values, size)
 
     def _rarest(self, new: csr_array) -> csr_array:
         """Return the rows without frequent words, which are in too many documents to tell them apart."""
@@ -342,6 +368,19 @@ def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns:
         result,
     )  # fmt: skip
     return result
+
+
+def _product(columns: NDArray[np.integer], values: Array, matrix: csr_array) -> Array:
+    """Return the product of a row, zero but for some columns, with a matrix."""
+    result = np.zeros(matrix.shape[1])
+    row_times_matrix(columns, values, matrix.indptr, matrix.indices, matrix.data, result)
+    return result
+
+
+def _largest(values: Array, size: int) -> NDArray[np.int64]:
+    """Return the places of the largest values, up to so many, that are positive."""
+    found = np.flatnonzero(values > 0)
+    return found if len(found) <= size else found[np.argpartition(-values[found], size)[:size]]
 
 
 def _squares(vectors: csr_array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["row_dots"]
+__all__ = ["row_dots", "row_times_matrix"]
 
 
 @kernel
@@ -33,3 +33,12 @@ def row_dots(  # type: ignore[no-untyped-def]
         for n in range(left_start[rows[e]], left_start[rows[e] + 1]):
             total += left_value[n] * spread[left_column[n]]
         result[e] = total
+
+
+@kernel
+def row_times_matrix(columns, values, start, column, value, result):  # type: ignore[no-untyped-def]
+    """result += x @ matrix, x being zero but for some `values` and the matrix sparse."""
+    for n in range(len(columns)):
+        x = values[n]
+        for at in range(start[columns[n]], start[columns[n] + 1]):
+            result[column[at]] += x * value[at]
