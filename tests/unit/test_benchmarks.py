@@ -42,9 +42,8 @@ def run(benchmarks, monkeypatch):
 
 
 def test_there_are_benchmarks():
-    assert {"features", "growth", "iteration", "memory", "page", "prediction", "startup", "storage", "sweep"} == set(
-        NAMES
-    )
+    singles = {"features", "growth", "iteration", "memory", "page", "prediction", "startup", "storage", "sweep"}
+    assert singles | {"cluster", "shards"} == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
