@@ -27,7 +27,7 @@ def loss_of(name, label, link_cost=1.0, nonlink_cost=1.0, margin=1.0):
     pairs = np.argwhere(~np.eye(side, dtype=bool))[:n]
     corpus = make_corpus([[0]] * side, 1, pairs, label, False)
     settings = {"link_cost": link_cost, "nonlink_cost": nonlink_cost, "margin": margin}
-    return make_sampler(corpus, "full", 50, 2, loss=name, **settings).loss
+    return make_sampler(corpus, "full", 50, 2, loss=name, **settings).shard.loss
 
 
 # --- Polya-Gamma ------------------------------------------------------------------------------------------------------

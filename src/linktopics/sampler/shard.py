@@ -162,7 +162,9 @@ class Shard:
         The projections must be up to date, as they are after a sweep.
         """
         scores = self.scores()
-        self.state.augmented[: len(scores)] = self._own_loss.draw(scores, self.state.rng)
+        entering = self.state.augmented[len(scores) :]
+        drawn = self._own_loss.draw(scores, self.state.rng)
+        self.state.augmented = np.append(drawn, entering) if len(entering) else drawn
         return self._own_loss.log_likelihood(scores)
 
     def scores(self) -> Array:
