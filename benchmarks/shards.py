@@ -151,14 +151,15 @@ def speed_rows(network: DocumentNetwork, topics: list[int], rounds: int) -> tupl
 def main() -> None:
     """Run the benchmark."""
     only = {"nargs": "+", "choices": PARTS, "default": PARTS, "help": "parts of the benchmark; by default both"}
-    arguments = options(__doc__, data_option(), ("--only", only))
+    topics = {"type": int, "nargs": "+", "default": [20], "help": "numbers of topics of the speeds; by default 20"}
+    arguments = options(__doc__, data_option(), ("--only", only), ("--topics", topics))
     tables = []
     quick = arguments.quick
     debian = None if quick else open_data("debian", arguments.data)
     if "speed" in arguments.only:
         network = debian or open_data("cora-r", arguments.data)
         with one_thread():
-            speeds, sent = speed_rows(network, [20] if quick else [20, 50, 100], 3 if quick else 7)
+            speeds, sent = speed_rows(network, arguments.topics, 3 if quick else 5)
         note = "Best of several iterations, both in turn. The result does not depend on the number of threads."
         tables.append(table("Iterations in two threads", SPEED_COLUMNS, speeds, note))
         note = (
@@ -167,9 +168,9 @@ def main() -> None:
         )
         tables.append(table("What shards tell each other in an iteration", SENT_COLUMNS, sent, note))
     if "accuracy" in arguments.only:
-        sets = [("cora", open_data("cora", arguments.data), [5, 20] if quick else [5, 10, 20, 50, 100, 200, 400])]
+        sets = [("cora", open_data("cora", arguments.data), [5, 20] if quick else [5, 10, 20, 50, 100, 200])]
         if debian is not None:
-            sets.append(("debian", debian, [5, 10, 20, 50]))
+            sets.append(("debian", debian, [5, 10, 20, 40]))
         rows = []
         for name, network, lengths in sets:
             rows += accuracy_rows(name, network, lengths, seeds=1 if quick or name == "debian" else 2)
