@@ -255,7 +255,6 @@ VECTOR_OPERATIONS = {
     3: lambda x, y: x / y,
     4: lambda x, y: lanes.floor(x),
     5: lanes.larger,
-    6: lanes.smaller,
     7: lambda x, y: lanes.running(x),
     8: lambda x, y: lanes.power_of_two(np.floor(x)),
     9: lambda x, y: lanes.splat(y[2]),
@@ -273,7 +272,6 @@ def run_lanes(rows, i, k, t, value, out, scalars, counts):
     lanes.store(out, 3, LANES, x / y)
     lanes.store(out, 4, LANES, lanes.floor(x))
     lanes.store(out, 5, LANES, lanes.larger(x, y))
-    lanes.store(out, 6, LANES, lanes.smaller(x, y))
     lanes.store(out, 7, LANES, lanes.running(x))
     lanes.store(out, 8, LANES, lanes.power_of_two(lanes.floor(x)))
     lanes.store(out, 9, LANES, lanes.splat(rows[i + 1, k + 2]))

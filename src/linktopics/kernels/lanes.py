@@ -37,7 +37,6 @@ __all__ = [
     "prefetch",
     "replace",
     "running",
-    "smaller",
     "splat",
     "store",
     "store_block",
@@ -146,10 +145,6 @@ def larger(x, y):  # type: ignore[no-untyped-def]
     return np.maximum(x, y)
 
 
-def smaller(x, y):  # type: ignore[no-untyped-def]
-    return np.minimum(x, y)
-
-
 def magnitude(x):  # type: ignore[no-untyped-def]
     return np.abs(x)
 
@@ -234,11 +229,6 @@ def _(builder: Any, x: Any) -> Any:
 @_compiled(larger, _lanes, _lanes, _lanes)
 def _(builder: Any, x: Any, y: Any) -> Any:
     return _call(builder, "maximum", _VECTOR, x, y)
-
-
-@_compiled(smaller, _lanes, _lanes, _lanes)
-def _(builder: Any, x: Any, y: Any) -> Any:
-    return _call(builder, "minimum", _VECTOR, x, y)
 
 
 @_compiled(maximum, _f32, _lanes)

@@ -15,7 +15,8 @@ from linktopics.sampler.state import State
 __all__ = ["Part", "assign_documents", "piece", "place_tokens", "split"]
 
 PAIR_COST = 0.3
-"""Cost of a pair to each of its documents, in tokens; measured (see docs/results/performance.md)."""
+"""Cost of a pair to each of its documents, in tokens. `benchmarks/sweep.py` finds 0.2 to 1; only
+the balance of shards depends on it."""
 
 SLACK = 1.02
 """How much above the average the cost of a shard may be."""
