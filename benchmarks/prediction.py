@@ -39,8 +39,8 @@ from common import (
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics._inputs import Documents
 from linktopics.features import resolve_features
+from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import padded
-from linktopics.kernels.sweep import infer
 from linktopics.prediction import Predictor
 from linktopics.sampler import tokens
 

@@ -9,8 +9,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import padded
-from linktopics.kernels.sweep import infer
 from linktopics.posterior import PosteriorSample
 from linktopics.sampler import tokens
 

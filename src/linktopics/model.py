@@ -29,7 +29,7 @@ __all__ = ["RelationalTopicModel"]
 PRIOR_RANGE = (1e-9, 1e9)
 """Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
 
-LARGE_TOKENS, LARGE_SHARDS = 1_000_000, 8
+LARGE_TOKENS, LARGE_SHARDS = 1_000_000, 4
 """From so many tokens on a single chain is divided into so many shards, unless told otherwise."""
 
 PAPER_MODELS: dict[str, dict[str, str]] = {
@@ -129,7 +129,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         Parts into which the documents are divided, so that several cores or machines can work on one chain. Within a
         sweep, a document sees the words and topics of other parts as they were before it: with one part the sampler is
         exact, with more it is a little behind (see docs/results/performance.md for how much that costs). "auto" is 1,
-        but for a single chain (``n_chains=1``) on a million tokens or more it is 8. It changes the result; `n_jobs`
+        but for a single chain (``n_chains=1``) on a million tokens or more it is 4. It changes the result; `n_jobs`
         and the engine do not.
     n_jobs : int, default=None
         Threads; chains, shards of chains and new documents are spread over them. None is one, -1 all cores.

@@ -17,10 +17,12 @@ from scipy.sparse import csr_array, random_array
 from scipy.special import gammaln
 
 from linktopics.kernels import lanes
+from linktopics.kernels.drawing import choose, rng_streams, uniform
+from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import LANES, padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.rows import row_dots, row_times_matrix
-from linktopics.kernels.sweep import _choose, _exp, _uniform, infer, pair_scores, project, rng_streams
+from linktopics.kernels.sweep import _exp, by_target, pair_scores, project
 from linktopics.kernels.weights import (
     FLUSH,
     compress,
@@ -98,6 +100,15 @@ def test_project_and_pair_scores(world, symmetric):
     scores = np.full(len(world.source), np.nan)
     pair_scores(world.topics, world.lengths, world.doc_topic, world.source, world.target, projection, scores)
     np.testing.assert_allclose(scores, np.einsum("ek,kl,el->e", world.left, U, world.right), **FLOAT32)
+
+
+def test_forces_by_target():
+    world = make_world(2)
+    in_pair = np.argsort(world.target, kind="stable")
+    forces = np.stack([world.linear, world.quadratic], axis=1).astype(np.float32)
+    in_forces = np.full_like(forces, np.nan)
+    by_target(in_pair, forces, in_forces)
+    np.testing.assert_array_equal(in_forces, forces[in_pair])
 
 
 @TOPICS
@@ -394,7 +405,7 @@ def xoshiro256pp(state):
 @njit
 def fill(rng, out):
     for n in range(len(out)):
-        out[n] = _uniform(rng)
+        out[n] = uniform(rng)
 
 
 def test_the_reference_generator():
@@ -445,7 +456,7 @@ def choose_many(topics, p, rng, out):
         for k in range(0, len(topics), LANES):
             sums = sums + lanes.load(p, 0, k)
             lanes.store(upto, 0, k, sums)
-        out[n] = _choose(topics, upto, sums, rng)
+        out[n] = choose(topics, upto, sums, rng)
 
 
 def choices(p, n=40_000, seed=0):

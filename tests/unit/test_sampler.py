@@ -100,6 +100,7 @@ def test_corpus_lists_tokens_and_pairs(symmetric):
         assert list(out) == [e for e in range(len(pairs)) if pairs.source[e] == i]
         into = corpus.in_pair[corpus.in_start[i] : corpus.in_start[i + 1]]
         assert into.tolist() == [e for e in range(len(pairs)) if pairs.target[e] == i]
+    np.testing.assert_array_equal(corpus.in_source, pairs.source[corpus.in_pair])
     linked = set(zip(corpus.source[corpus.label].tolist(), corpus.target[corpus.label].tolist(), strict=True))
     assert linked == set(map(tuple, links.tolist()))
 

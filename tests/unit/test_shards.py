@@ -170,7 +170,7 @@ def test_documents_are_dealt_out_as_described():
             fits = loads + cost[i] <= capacity
             expected[i] = np.argmax(np.where(fits, value, -1)) if fits.any() else np.argmin(loads)
             loads[expected[i]] += cost[i]
-        pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.source, corpus.label)
+        pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.in_source, corpus.label)
         deal_out(*pairs, cost, capacity, owner, load)
         np.testing.assert_array_equal(owner, expected)
         np.testing.assert_allclose(load, loads)
@@ -417,7 +417,7 @@ def test_models_do_not_depend_on_the_number_of_threads(network):
 def test_auto_is_one_shard_for_small_networks_and_for_several_chains(network, monkeypatch):
     assert fit(network, "auto", n_chains=1)._run.settings.n_shards == 1
     monkeypatch.setattr("linktopics.model.LARGE_TOKENS", 1000)
-    assert fit(network, "auto", n_chains=1)._run.settings.n_shards == 8
+    assert fit(network, "auto", n_chains=1)._run.settings.n_shards == 4
     assert fit(network, "auto", n_chains=2)._run.settings.n_shards == 1
     assert fit(network, 500, n_chains=1)._run.settings.n_shards == 80
 

@@ -3,7 +3,7 @@
 A kernel that takes `topics` reads only its length, the padded number of topics, which the compiler then knows as a
 constant. It unrolls short loops of known length to scalars before it thinks of vectors, so the vectors are spelt out.
 
-Numba's disk cache does not notice an edit of this file: delete the ``__pycache__`` folders after one.
+Numba's disk cache does not notice an edit of this file or of `drawing`: delete the ``__pycache__`` folders after one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ __all__ = ["deal_out", "pack", "unpack"]
 
 
 @kernel
-def deal_out(out_start, target, in_start, in_pair, source, label, cost, capacity, owner, load):  # type: ignore[no-untyped-def]
+def deal_out(out_start, target, in_start, in_pair, in_source, label, cost, capacity, owner, load):  # type: ignore[no-untyped-def]
     """Deal documents out to shards in turn, each to where most of its links lead, less where there is little room left.
 
     Document i goes to the shard s with the largest (n_s + 1) (1 - load_s / capacity), n_s being the number of its links
@@ -25,8 +25,8 @@ def deal_out(out_start, target, in_start, in_pair, source, label, cost, capacity
             if label[e] and owner[target[e]] >= 0:
                 near[owner[target[e]]] += 1.0
         for e in range(in_start[i], in_start[i + 1]):
-            if label[in_pair[e]] and owner[source[in_pair[e]]] >= 0:
-                near[owner[source[in_pair[e]]]] += 1.0
+            if label[in_pair[e]] and owner[in_source[e]] >= 0:
+                near[owner[in_source[e]]] += 1.0
         best, value = -1, 0.0
         for s in range(len(load)):
             if load[s] + cost[i] <= capacity and near[s] * (1.0 - load[s] / capacity) > value:

@@ -6,15 +6,12 @@ Topic axes are padded with zeros to a multiple of `LANES` (see `padded`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linktopics.kernels._compile import inlined, kernel
+from linktopics.kernels.drawing import choose
 from linktopics.kernels.lanes import (
     LANES,
-    before,
     block_width,
-    count_up_to,
-    extract,
     floor,
     larger,
     load,
@@ -24,7 +21,6 @@ from linktopics.kernels.lanes import (
     power_of_two,
     prefetch,
     replace,
-    running,
     splat,
     store,
     store_block,
@@ -32,7 +28,7 @@ from linktopics.kernels.lanes import (
     zero_block,
 )
 
-__all__ = ["infer", "pair_scores", "project", "rng_streams", "sweep"]
+__all__ = ["by_target", "pair_scores", "project", "sweep"]
 
 # exp(v) is kept as a product of factors. Fresh, its entries are exp(FLOOR) ... 1; the factors of past changes may then
 # move them by SPAN either way, and those of the token in hand by SPAN again. So a topic at the floor, whose true weight
@@ -46,11 +42,6 @@ NEAR = 2**18  # numbers that are near enough without fetching them early: a mega
 NARROW = np.float32(0.34)  # rows with no larger entry need no more than `_exp_near_zero`
 PADDING = np.float32(-1e30)
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
-
-
-def rng_streams(seeds: list[np.random.SeedSequence]) -> NDArray[np.uint64]:
-    """Return one xoshiro256++ state per seed, shape (n, 4)."""
-    return np.stack([seed.generate_state(4, np.uint64) for seed in seeds])
 
 
 @inlined
@@ -73,64 +64,6 @@ def _exp(x):  # type: ignore[no-untyped-def]
     return _exp_near_zero(r) * power_of_two(n)
 
 
-# --------------------------------------------------------------------------------------------------------------------
-# Random numbers
-# --------------------------------------------------------------------------------------------------------------------
-
-
-@inlined
-def _rotate(x, k):  # type: ignore[no-untyped-def]
-    return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
-
-
-@inlined
-def _uniform(rng):  # type: ignore[no-untyped-def]
-    """Advance a xoshiro256++ state and return a float32 in [0, 1) with 24 random bits."""
-    s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
-    result = _rotate(s0 + s3, 23) + s0
-    s2 ^= s0
-    s3 ^= s1
-    rng[0] = s0 ^ s3
-    rng[1] = s1 ^ s2
-    rng[2] = s2 ^ (s1 << np.uint64(17))
-    rng[3] = _rotate(s3, 45)
-    return np.float32(result >> np.uint64(40)) * np.float32(2.0**-24)
-
-
-@inlined
-def _last_with_weight(upto):  # type: ignore[no-untyped-def]
-    for k in range(upto.shape[1] - 1, LANES - 1, -1):
-        if upto[0, k] > upto[0, k - LANES]:
-            return k
-    for k in range(LANES - 1, 0, -1):
-        if upto[0, k] > 0:
-            return k
-    return 0
-
-
-@inlined
-def _choose(topics, upto, sums, rng):  # type: ignore[no-untyped-def]
-    """Draw a topic with probability proportional to its weight.
-
-    upto[0, k] is the sum of the weights of topics k, k - LANES, k - 2 LANES, ..., and `sums` the last of these vectors.
-    First comes the lane and then the place within it, by comparisons that do not wait for each other.
-    """
-    across = running(sums)
-    u = _uniform(rng) * extract(across, LANES - 1)
-    lane = min(count_up_to(across, u), LANES - 1)
-    u = max(u - extract(before(across), lane), ZERO)
-    k = lane
-    for step in range(0, len(topics) - LANES, LANES):
-        k += LANES if upto[0, lane + step] <= u else 0
-    if upto[0, k] > u:
-        return k
-    return _last_with_weight(upto)  # where rounding ran past it
-
-
-# --------------------------------------------------------------------------------------------------------------------
-# The topic sweep
-# --------------------------------------------------------------------------------------------------------------------
-
 # Rows of the sweep's scratch array: g - diag(A) / 2; v; exp(v); and what tokens are weighed by.
 _G, _V, _E, _BASE, _Q, _UPTO, _ZERO, _PADDING = range(8)
 
@@ -148,33 +81,43 @@ def _combine(topics, n, index, x, rows, out, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _gather(topics, rows, m, index, pull, root, pulled, work):  # type: ignore[no-untyped-def]
-    """Set g - diag(A) / 2, and pulled[e] = root[e] rows[index[e]], so that A = pulled.T @ pulled."""
+def _prefetch_row(topics, rows, i):  # type: ignore[no-untyped-def]
+    for k in range(0, len(topics), LINE):
+        prefetch(rows, i, k)
+    prefetch(rows, i, len(topics) - 1)
+
+
+@inlined
+def _gather(topics, rows, offset, ends, forces, first, last, inv_n, pulled, at, work):  # type: ignore[no-untyped-def]
+    """Add pairs first ... last - 1 to g - diag(A) / 2, and set pulled[at:] for them, so that A = pulled.T @ pulled."""
     width = block_width(topics)
-    for first in range(0, len(topics), width):
-        k = min(first, len(topics) - width)
-        sums = zero_block(topics)
-        for e in range(m):
-            a = load_block(topics, rows, index[e], k)
-            b = root[e] * a
-            store_block(topics, pulled, e, k, b)
-            sums = sums + (pull[e] * a - (HALF * b) * b)
+    for start in range(0, len(topics), width):
+        k = min(start, len(topics) - width)
+        sums = load_block(topics, work, _G, k) if at > 0 else zero_block(topics)
+        for e in range(first, last):
+            a = load_block(topics, rows, offset + ends[e], k)
+            b = (forces[e, 1] * inv_n) * a
+            store_block(topics, pulled, at + e - first, k, b)
+            sums = sums + ((forces[e, 0] * inv_n) * a - (HALF * b) * b)
         store_block(topics, work, _G, k, sums)
 
 
 @inlined
-def _curvature_row(topics, t, m, pulled, A, EA, exact):  # type: ignore[no-untyped-def]
-    """Compute row t of A; if `exact`, of exp(A) too, and return the largest absolute entry of A."""
+def _curvature_row(topics, t, m, pulled, A):  # type: ignore[no-untyped-def]
+    """Compute row t of A."""
     width = block_width(topics)
-    for first in range(0, len(topics), width):
-        k = min(first, len(topics) - width)
+    for start in range(0, len(topics), width):
+        k = min(start, len(topics) - width)
         one, two = zero_block(topics), zero_block(topics)
         for e in range(0, m, 2):  # row m of `pulled` is zero
             one = one + pulled[e, t] * load_block(topics, pulled, e, k)
             two = two + pulled[e + 1, t] * load_block(topics, pulled, e + 1, k)
         store_block(topics, A, t, k, one + two)
-    if not exact:
-        return ZERO
+
+
+@inlined
+def _exp_row(topics, t, A, EA):  # type: ignore[no-untyped-def]
+    """Set row t of exp(A) unless it is out of range; return the largest absolute entry of A."""
     largest = splat(ZERO)
     for k in range(0, len(topics), LANES):
         largest = larger(largest, magnitude(load(A, t, k)))
@@ -261,7 +204,7 @@ def project(topics, lengths, doc_topic, U, UT, projection, entering):  # type: i
 @kernel
 def sweep(  # type: ignore[no-untyped-def]
     topics, n_topics, start, words, assignments, doc_topic, word_topic, topic_total,
-    out_start, target, in_start, in_pair, source, linear, roots, projection, entering, U, UT,
+    out_start, target, forces, in_start, in_source, in_forces, projection, entering, U, UT,
     alpha, beta, mass, exact, first, last, rng, trace,
 ):  # fmt: skip
     """Redraw the topic of every token of documents first ... last - 1, in place.
@@ -272,9 +215,10 @@ def sweep(  # type: ignore[no-untyped-def]
 
     where v = g - A c - diag(A) / 2 for the counts c of the document, g = sum_e linear_e a_e / N and
     A = sum_e quadratic_e a_e a_e^T / N^2 over the document's pairs; a_e = U zbar_target = projection[target] for those
-    that leave it, and a_e = U^T zbar_source = projection[entering + source] for those that enter it. `linear` has the
-    offsets of the pairs taken in, linear_e - quadratic_e offset_e, and `roots` are those of quadratic. mass[k] are the
-    prior tokens of topic k: V beta, and those of its seed words, which are in `word_topic` already.
+    that leave it, and a_e = U^T zbar_source = projection[entering + source] for those that enter it. A row of `forces`
+    is (linear_e - quadratic_e offset_e, root of quadratic_e), so the offsets of the pairs are taken in; `in_forces` are
+    the same by target. mass[k] are the prior tokens of topic k: V beta, and those of its seed words, which are in
+    `word_topic` already.
     If not `exact`, v is that of the document's counts at its start, for all its tokens.
 
     Adding or removing a token of topic t changes v by row t of A, so exp(v) by a factor that is the same for all tokens
@@ -287,9 +231,9 @@ def sweep(  # type: ignore[no-untyped-def]
     K = len(topics)
     work = np.zeros((8, K), np.float32)
     work[_PADDING, n_topics:] = PADDING
-    unit = np.ones((2, 2 * LANES), np.float32)  # all ones but one; all zeros but one
-    unit[0, LANES] = ZERO
-    unit[1] -= unit[0]
+    unit = np.zeros((2, 2 * LANES), np.float32)  # all ones but one; all zeros but one
+    unit[0, :] = ONE
+    unit[0, LANES], unit[1, LANES] = ZERO, ONE
     inverse = np.zeros((1, K), np.float32)  # 1 / (topic_total + mass), and the same with a token less
     less = np.zeros(K, np.float32)
     for k in range(n_topics):
@@ -304,56 +248,46 @@ def sweep(  # type: ignore[no-untyped-def]
     for i in range(first, last):
         most = max(most, out_start[i + 1] - out_start[i] + in_start[i + 1] - in_start[i])
     pulled = np.zeros((most + 1, K), np.float32)
-    indices = np.zeros((2, most), np.int64)
-    pulls = np.zeros((2, most), np.float32)
-    scales = np.zeros((2, most), np.float32)
     far = projection.size + word_topic.size > NEAR
 
-    m_next = 0
-    for i in range(first - 1, last):
-        # Pairs are listed a document ahead, so that the rows at their other ends can be fetched while tokens are drawn.
-        m, m_next = m_next, 0
-        if i + 1 < last:
-            index, pull, root = indices[(i + 1) % 2], pulls[(i + 1) % 2], scales[(i + 1) % 2]
-            inv_n = ONE / np.float32(max(start[i + 2] - start[i + 1], 1))
-            for e in range(out_start[i + 1], out_start[i + 2]):
-                index[m_next] = target[e]
-                pull[m_next] = linear[e] * inv_n
-                root[m_next] = roots[e] * inv_n
-                m_next += 1
-            for e in range(in_start[i + 1], in_start[i + 2]):
-                pair = in_pair[e]
-                index[m_next] = entering + source[pair]
-                pull[m_next] = linear[pair] * inv_n
-                root[m_next] = roots[pair] * inv_n
-                m_next += 1
-        if i < first or start[i] == start[i + 1]:
-            continue
+    for i in range(first, last):
         n_tokens = start[i + 1] - start[i]
+        if n_tokens == 0:
+            continue
         inv_n = ONE / np.float32(n_tokens)
-        _gather(topics, projection, m, indices[i % 2], pulls[i % 2], scales[i % 2], pulled, work)
+        n_out, n_in = out_start[i + 1] - out_start[i], in_start[i + 1] - in_start[i]
+        m = n_out + n_in
+        _gather(topics, projection, 0, target, forces, out_start[i], out_start[i + 1], inv_n, pulled, 0, work)
+        _gather(
+            topics, projection, entering, in_source, in_forces, in_start[i], in_start[i + 1], inv_n, pulled, n_out, work
+        )
         for k in range(0, K, LANES):
             store(pulled, m, k, splat(ZERO))
             store(work, _BASE, k, (load(doc_topic, i, k) + load(alpha, 0, k)) * load(inverse, 0, k))
         n_met = _find_topics(topics, i, doc_topic, met)
         for j in range(n_met):
-            extent[met[j]] = _curvature_row(topics, met[j], m, pulled, A, EA, exact)
+            _curvature_row(topics, met[j], m, pulled, A)
+        for j in range(n_met):
+            extent[met[j]] = _exp_row(topics, met[j], A, EA) if exact else ZERO
         wander = SPAN + ONE
-        share = (m_next + n_tokens - 1) // n_tokens
-        fetched = 0
+        # Rows at the other ends of the next document's pairs are fetched while the tokens of this one are drawn.
+        after = min(i + 1, last - 1)
+        next_out, next_in = out_start[after], in_start[after]
+        out_share = (out_start[after + 1] - next_out + n_tokens - 1) // n_tokens
+        in_share = (in_start[after + 1] - next_in + n_tokens - 1) // n_tokens
 
         for n in range(start[i], start[i + 1]):
             t = np.int64(assignments[n])
             w = np.int64(words[n])
             if far:
                 soon = np.int64(words[min(n + AHEAD, len(words) - 1)])
-                for k in range(0, K, LINE):
-                    prefetch(word_topic, soon, k)
-                for e in range(fetched, min(fetched + share, m_next)):
-                    for k in range(0, K, LINE):
-                        prefetch(projection, index[e], k)
-                    prefetch(projection, index[e], K - 1)
-                fetched += share
+                _prefetch_row(topics, word_topic, soon)
+                for e in range(next_out, min(next_out + out_share, out_start[after + 1])):
+                    _prefetch_row(topics, projection, target[e])
+                for e in range(next_in, min(next_in + in_share, in_start[after + 1])):
+                    _prefetch_row(topics, projection, entering + in_source[e])
+                next_out += out_share
+                next_in += in_share
             if wander > SPAN or extent[t] > SPAN:
                 _levels(topics, i, n_met, met, count, doc_topic, A, work)
                 if wander > SPAN:
@@ -380,11 +314,12 @@ def sweep(  # type: ignore[no-untyped-def]
                 for k in range(0, K, LANES):
                     x = (load(word_topic, w, k) + splat(beta)) * load(work, q, k) * load(EA, r, k)
                     store(trace, n, k, replace(x, k, t, rest))
-            s = _choose(topics, work[_UPTO : _UPTO + 1], sums, rng)
+            s = choose(topics, work[_UPTO : _UPTO + 1], sums, rng)
             if s == t:
                 continue
             if extent[s] < 0:
-                extent[s] = _curvature_row(topics, s, m, pulled, A, EA, exact)
+                _curvature_row(topics, s, m, pulled, A)
+                extent[s] = _exp_row(topics, s, A, EA) if exact else ZERO
                 met[n_met] = s
                 n_met += 1
             assignments[n] = s
@@ -416,6 +351,15 @@ def sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
+def by_target(in_pair, forces, in_forces):  # type: ignore[no-untyped-def]
+    """in_forces = forces[in_pair]."""
+    for e in range(len(in_pair)):
+        pair = in_pair[e]
+        in_forces[e, 0] = forces[pair, 0]
+        in_forces[e, 1] = forces[pair, 1]
+
+
+@kernel
 def pair_scores(topics, lengths, doc_topic, source, target, projection, scores):  # type: ignore[no-untyped-def]
     """scores = (Zbar[source] * projection[target]).sum(1), where Zbar = doc_topic / lengths."""
     for pair in range(len(source)):
@@ -427,76 +371,3 @@ def pair_scores(topics, lengths, doc_topic, source, target, projection, scores):
         for k in range(0, len(topics), LANES):
             score = score + load(doc_topic, i, k) * load(projection, j, k)
         scores[pair] = total(score) / np.float32(max(lengths[i], 1))
-
-
-# --------------------------------------------------------------------------------------------------------------------
-# New documents
-# --------------------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _seed(seed, words, first, last, rng):  # type: ignore[no-untyped-def]
-    """Set a random state from a seed and a document's words, so that no other document has a say in it."""
-    x = np.uint64(seed)
-    for n in range(first, last):
-        x = (x ^ np.uint64(words[n])) * np.uint64(0x100000001B3)
-    for part in range(4):  # splitmix64
-        x += np.uint64(0x9E3779B97F4A7C15)
-        y = x
-        y = (y ^ (y >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        y = (y ^ (y >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        rng[part] = y ^ (y >> np.uint64(31))
-
-
-@kernel
-def infer(  # type: ignore[no-untyped-def]
-    topics, start, words, word_topic, alpha, seed, max_sweeps, n_average, tol, first, last, shares
-):
-    """Write the mean topic proportions of documents first ... last - 1 into `shares`, topics being fixed.
-
-    p(z_n = k) is proportional to word_topic[w_n, k] (c_k + alpha_k). Sweeps go on until the relative change of the
-    likelihood of the words, sum_n log sum_k word_topic[w_n, k] (c_k + alpha_k), is under `tol` (or `max_sweeps` are
-    done); then the counts of `n_average` further sweeps are averaged. Empty documents get zeros.
-    """
-    K = len(topics)
-    counts = np.zeros((1, K), np.float32)
-    upto = np.zeros((1, K), np.float32)
-    rng = np.zeros(4, np.uint64)
-    longest = 0
-    for i in range(first, last):
-        longest = max(longest, start[i + 1] - start[i])
-    assignments = np.zeros(longest, np.int32)
-    for i in range(first, last):
-        shares[i, :] = ZERO
-        n_tokens = start[i + 1] - start[i]
-        if n_tokens == 0:
-            continue
-        _seed(seed, words, start[i], start[i + 1], rng)
-        counts[0, :] = ZERO
-        before = 0.0
-        settled = -1  # the sweep at which the likelihood was first seen to settle
-        for turn in range(max_sweeps + n_average):
-            likelihood = 0.0
-            for n in range(n_tokens):
-                w = words[start[i] + n]
-                if turn > 0:
-                    counts[0, assignments[n]] -= ONE
-                sums = splat(ZERO)
-                for k in range(0, K, LANES):
-                    sums = sums + load(word_topic, w, k) * (load(counts, 0, k) + load(alpha, 0, k))
-                    store(upto, 0, k, sums)
-                s = _choose(topics, upto, sums, rng)
-                likelihood += np.log(np.float64(total(sums)))
-                assignments[n] = s
-                counts[0, s] += ONE
-            if settled >= 0:
-                for k in range(0, K, LANES):
-                    store(shares, i, k, load(shares, i, k) + load(counts, 0, k))
-                if turn - settled >= n_average:
-                    break
-            elif turn >= max_sweeps - 1 or (turn > 1 and abs(likelihood - before) <= tol * abs(before)):
-                settled = turn
-            before = likelihood
-        scale = splat(ONE / np.float32(n_tokens * n_average))
-        for k in range(0, K, LANES):
-            store(shares, i, k, load(shares, i, k) * scale)

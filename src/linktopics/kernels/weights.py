@@ -51,10 +51,10 @@ def compress(lengths, doc_topic, row):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_outer(topics, row, topic, share, i, pulled, block):  # type: ignore[no-untyped-def]
-    """block += zbar_i pulled^T."""
+def _add_outer(topics, row, topic, share, i, squared, pulled, block):  # type: ignore[no-untyped-def]
+    """block += zbar_i pulled^T, or zbar_i ** 2."""
     for a in range(row[i], row[i + 1]):
-        x = splat(np.float32(share[a]))
+        x = splat(np.float32(share[a] * share[a] if squared else share[a]))
         for k in range(0, len(topics), LANES):
             store(block, topic[a], k, load(block, topic[a], k) + x * load(pulled, 0, k))
 
@@ -76,11 +76,8 @@ def _flush(block, result):  # type: ignore[no-untyped-def]
     block[:] = 0.0
 
 
-@kernel
-def interaction_sum(  # type: ignore[no-untyped-def]
-    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
-):
-    """result = sum_e x_e zbar_i zbar_j^T = Zbar[source].T @ (x[:, None] * Zbar[target])."""
+@inlined
+def _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, squared, result):  # type: ignore[no-untyped-def]
     result[:] = 0.0
     block = np.zeros((len(topics), len(topics)), np.float32)
     pulled = np.zeros((1, len(topics)), np.float32)
@@ -90,13 +87,30 @@ def interaction_sum(  # type: ignore[no-untyped-def]
             for e in range(out_start[i], out_start[i + 1]):
                 j = target[e]
                 _fetch(topics, doc_topic, target, e)
-                y = splat(np.float32(x[e] * inverse[j]))
+                y = splat(np.float32(x[e] * inverse[j] * (inverse[j] if squared else 1.0)))
                 for k in range(0, len(topics), LANES):
-                    store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
-            _add_outer(topics, row, topic, share, i, pulled, block)
+                    c = load(doc_topic, j, k)
+                    store(pulled, 0, k, load(pulled, 0, k) + y * (c * c if squared else c))
+            _add_outer(topics, row, topic, share, i, squared, pulled, block)
         if i % FLUSH == FLUSH - 1:
             _flush(block, result)
     _flush(block, result)
+
+
+@kernel
+def interaction_sum(  # type: ignore[no-untyped-def]
+    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
+):
+    """result = sum_e x_e zbar_i zbar_j^T = Zbar[source].T @ (x[:, None] * Zbar[target])."""
+    _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, False, result)
+
+
+@kernel
+def curvatures(  # type: ignore[no-untyped-def]
+    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
+):
+    """result = sum_e x_e (zbar_i ** 2) (zbar_j ** 2)^T, the diagonal of the precision of vec(U)."""
+    _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, True, result)
 
 
 @kernel
@@ -137,7 +151,7 @@ def precision_product(  # type: ignore[no-untyped-def]
                     y = splat(np.float32(quadratic[e] * inverse[j] * inverse[j]) * total(score))
                 for k in range(0, len(topics), LANES):
                     store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
-            _add_outer(topics, row, topic, share, i, pulled, block)
+            _add_outer(topics, row, topic, share, i, False, pulled, block)
         if i % FLUSH == FLUSH - 1:
             _flush(block, result)
     _flush(block, result)
@@ -164,33 +178,6 @@ def gram(row, topic, share, out_start, target, quadratic, index, result):  # typ
                 x = share[a] * share[d]
                 for k in range(len(inner)):
                     result[at, k] += x * inner[k]
-
-
-@kernel
-def curvatures(  # type: ignore[no-untyped-def]
-    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
-):
-    """result = sum_e x_e (zbar_i ** 2) (zbar_j ** 2)^T, the diagonal of the precision of vec(U)."""
-    result[:] = 0.0
-    block = np.zeros((len(topics), len(topics)), np.float32)
-    pulled = np.zeros((1, len(topics)), np.float32)
-    for i in range(len(row) - 1):
-        if row[i] < row[i + 1] and out_start[i] < out_start[i + 1]:
-            pulled[:] = np.float32(0.0)
-            for e in range(out_start[i], out_start[i + 1]):
-                j = target[e]
-                _fetch(topics, doc_topic, target, e)
-                y = splat(np.float32(x[e] * inverse[j] * inverse[j]))
-                for k in range(0, len(topics), LANES):
-                    c = load(doc_topic, j, k)
-                    store(pulled, 0, k, load(pulled, 0, k) + y * c * c)
-            for a in range(row[i], row[i + 1]):
-                y = splat(np.float32(share[a] * share[a]))
-                for k in range(0, len(topics), LANES):
-                    store(block, topic[a], k, load(block, topic[a], k) + y * load(pulled, 0, k))
-        if i % FLUSH == FLUSH - 1:
-            _flush(block, result)
-    _flush(block, result)
 
 
 @kernel

@@ -61,6 +61,8 @@ class Corpus:
         Pairs that leave document i are ``out_start[i] ... out_start[i + 1] - 1``.
     in_start, in_pair : ndarray of int64
         Pairs that enter document i are ``in_pair[in_start[i]:in_start[i + 1]]``.
+    in_source : ndarray of int32, shape (n_pairs,)
+        Their sources, ``source[in_pair]``.
     symmetric : bool
         Whether pairs have no direction, so that weights are symmetric.
     features : ndarray of float64, shape (n_pairs, n_features)
@@ -79,6 +81,7 @@ class Corpus:
     out_start: NDArray[np.int64]
     in_start: NDArray[np.int64]
     in_pair: NDArray[np.int64]
+    in_source: NDArray[np.int32]
     symmetric: bool
     features: NDArray[np.float64]
     seeds: Seeds = field(default_factory=Seeds.none)
@@ -106,6 +109,7 @@ class Corpus:
             out_start=np.searchsorted(pairs.source, ends),
             in_start=np.searchsorted(pairs.target[in_pair], ends),
             in_pair=in_pair,
+            in_source=pairs.source[in_pair],
             symmetric=symmetric,
             features=np.empty((len(pairs), 0)) if features is None else np.asfortranarray(features, dtype=np.float64),
             seeds=Seeds.none() if seeds is None else seeds,

@@ -149,7 +149,7 @@ def assign_documents(corpus: Corpus, n_parts: int) -> NDArray[np.int32]:
     cost = 1.0 + np.diff(corpus.start) + PAIR_COST * ends
     capacity = SLACK * cost.sum() / n_parts
     owner, load = np.full(corpus.n_documents, -1, np.int32), np.zeros(n_parts)
-    pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.source, corpus.label)
+    pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.in_source, corpus.label)
     for _ in range(PASSES):
         deal_out(*pairs, cost, capacity, owner, load)
     return owner
@@ -208,6 +208,7 @@ def _cut(corpus: Corpus, documents: Indices, n_members: int, pairs: Indices, loc
         out_start=np.searchsorted(source, ends),
         in_start=np.searchsorted(target[in_pair], ends),
         in_pair=in_pair,
+        in_source=source[in_pair],
         symmetric=corpus.symmetric,
         features=np.asfortranarray(corpus.features[pairs]),
         seeds=corpus.seeds,

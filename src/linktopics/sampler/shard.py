@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.partition import pack, unpack
-from linktopics.kernels.sweep import pair_scores, project, sweep
+from linktopics.kernels.sweep import by_target, pair_scores, project, sweep
 from linktopics.sampler.losses import make_loss
 from linktopics.sampler.parts import Part
 from linktopics.sampler.priors import Priors
@@ -117,6 +117,7 @@ class Shard:
         alpha, mass = np.zeros((1, width), np.float32), np.zeros(width)
         alpha[0, : len(priors.alpha)] = priors.alpha
         mass[: len(priors.alpha)] = priors.topic_mass(corpus)
+        forces, in_forces = self._forces()
         self.project()
         state.word_topic[seeds.word, seeds.topic] += seeds.amount.astype(np.float32)
         sweep(
@@ -130,11 +131,10 @@ class Shard:
             state.topic_total,
             corpus.out_start,
             corpus.target,
+            forces,
             corpus.in_start,
-            corpus.in_pair,
-            corpus.source,
-            self._pulls(),
-            np.sqrt(self.quadratic.astype(np.float32)),
+            corpus.in_source,
+            in_forces,
             self._projection,
             self._entering,
             self._U,
@@ -150,11 +150,14 @@ class Shard:
         )
         state.word_topic[seeds.word, seeds.topic] -= seeds.amount.astype(np.float32)
 
-    def _pulls(self) -> NDArray[np.float32]:
-        """Return ``linear - quadratic * offsets`` for the sweep."""
-        if not self.corpus.n_features:
-            return self.linear.astype(np.float32)
-        return (self.linear - self.quadratic * self.offsets()).astype(np.float32)
+    def _forces(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return ``linear - quadratic * offsets`` and the root of quadratic, side by side, by source and by target."""
+        forces = np.empty((self.corpus.n_pairs, 2), np.float32)
+        forces[:, 0] = self.linear - self.quadratic * self.offsets() if self.corpus.n_features else self.linear
+        np.sqrt(self.quadratic, out=forces[:, 1], casting="same_kind")
+        in_forces = np.empty_like(forces)
+        by_target(self.corpus.in_pair, forces, in_forces)
+        return forces, in_forces
 
     def augment(self) -> float:
         """Draw the augmented variables of own pairs given all else; return the log pseudo-likelihood of their labels.

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.kernels.counts import add_up
+from linktopics.kernels.drawing import rng_streams
 from linktopics.kernels.lanes import padded
-from linktopics.kernels.sweep import rng_streams
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.priors import Priors
 
