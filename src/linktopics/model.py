@@ -29,9 +29,6 @@ __all__ = ["RelationalTopicModel"]
 PRIOR_RANGE = (1e-9, 1e9)
 """Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
 
-LARGE_TOKENS, LARGE_SHARDS = 1_000_000, 4
-"""From so many tokens on a single chain is divided into so many shards, unless told otherwise."""
-
 PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-RTM": {"loss": "logistic", "weights": "diagonal", "sampler": "exact"},
     "Gibbs-gRTM": {"loss": "logistic", "weights": "full", "sampler": "exact"},
@@ -46,7 +43,6 @@ PAPER_SETTING: dict[str, Any] = {
     "weight_variance": 1.0,
     "negatives": 0.01,
     "n_chains": 1,
-    "n_shards": 1,
 }
 """Where the paper does other than our defaults."""
 
@@ -125,12 +121,11 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         Whether the direction of links counts; None takes the network's word, and True for a count matrix.
     random_state : int, RandomState, Generator or None, default=None
         The same number gives the same model, whatever `n_jobs` is.
-    n_shards : int or "auto", default="auto"
+    n_shards : int, default=1
         Parts into which the documents are divided, so that several cores or machines can work on one chain. Within a
         sweep, a document sees the words and topics of other parts as they were before it: with one part the sampler is
-        exact, with more it is a little behind (see docs/results/performance.md for how much that costs). "auto" is 1,
-        but for a single chain (``n_chains=1``) on a million tokens or more it is 4. It changes the result; `n_jobs`
-        and the engine do not.
+        exact, with more it is a little behind (docs/results/performance.md has how much) and needs more memory. It
+        changes the result; `n_jobs` and the engine do not.
     n_jobs : int, default=None
         Threads; chains, shards of chains and new documents are spread over them. None is one, -1 all cores.
     verbose : bool or "auto", default="auto"
@@ -227,7 +222,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "directed": ["boolean", None],
         "random_state": ["random_state", np.random.Generator],
-        "n_shards": [Interval(Integral, 1, 2**15, closed="both"), StrOptions({AUTO})],
+        "n_shards": [Interval(Integral, 1, 2**15, closed="both")],
         "n_jobs": [Integral, None],
         "verbose": ["boolean", StrOptions({"auto"})],
     }
@@ -258,7 +253,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         n_chains: int = 4,
         directed: bool | None = None,
         random_state: Any = None,
-        n_shards: int | str = AUTO,
+        n_shards: int = 1,
         n_jobs: int | None = None,
         verbose: bool | str = "auto",
     ) -> None:
@@ -407,13 +402,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
             link_cost=DEFAULT_LINK_COST[self.weights] if self.link_cost is None else self.link_cost,
             nonlink_cost=self.nonlink_cost,
             margin=self.margin,
-            n_shards=self._resolve_shards(network),
+            n_shards=min(int(self.n_shards), network.n_documents),
         )
-
-    def _resolve_shards(self, network: DocumentNetwork) -> int:
-        if self.n_shards == AUTO:
-            return LARGE_SHARDS if self.n_chains == 1 and network.n_tokens >= LARGE_TOKENS else 1
-        return min(int(self.n_shards), network.n_documents)
 
     @property
     def _n_features_out(self) -> int:

@@ -414,11 +414,8 @@ def test_models_do_not_depend_on_the_number_of_threads(network):
         np.testing.assert_array_equal(model.alpha_, models[0].alpha_)
 
 
-def test_auto_is_one_shard_for_small_networks_and_for_several_chains(network, monkeypatch):
-    assert fit(network, "auto", n_chains=1)._run.settings.n_shards == 1
-    monkeypatch.setattr("linktopics.model.LARGE_TOKENS", 1000)
-    assert fit(network, "auto", n_chains=1)._run.settings.n_shards == 4
-    assert fit(network, "auto", n_chains=2)._run.settings.n_shards == 1
+def test_one_shard_by_default_and_no_more_than_documents(network):
+    assert RelationalTopicModel(4).n_shards == 1
     assert fit(network, 500, n_chains=1)._run.settings.n_shards == 80
 
 

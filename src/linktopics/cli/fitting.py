@@ -167,12 +167,13 @@ def fit(
     ] = None,
     jobs: Annotated[int | None, _option("Threads.", CHAINS, "all cores", min=1, metavar=NUMBER)] = None,
     shards: Annotated[
-        str | None,
+        int | None,
         _option(
             "Parts of the documents on which cores or machines work at once; 1 is exact.",
             CHAINS,
-            "auto: 1, but 8 for one chain on a million tokens",
-            metavar=f"auto|{NUMBER}",
+            "1",
+            min=1,
+            metavar=NUMBER,
         ),
     ] = None,
     engine: Annotated[

@@ -32,6 +32,7 @@ PARAMETERS = {
     "iterations": "n_iter",
     "samples": "n_samples",
     "chains": "n_chains",
+    "shards": "n_shards",
     "seed": "random_state",
     "jobs": "n_jobs",
     **{
@@ -49,7 +50,7 @@ READING = ("min_documents", "max_share", "stop_words", "strict")
 LISTS = ("feature", "column", "seed_words")
 
 OTHERS = (
-    "data", "output", "checkpoint_every", "shards", "engine", "address", "seed_words", "negatives", "feature", "column",
+    "data", "output", "checkpoint_every", "engine", "address", "seed_words", "negatives", "feature", "column",
 )  # fmt: skip
 
 N_TOPICS_SHOWN = 12
@@ -154,8 +155,6 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     parameters.update({name: chosen[option] for option, name in PARAMETERS.items() if option in chosen})
     if "negatives" in chosen:
         parameters["negatives"] = _negatives(chosen["negatives"])
-    if "shards" in chosen:
-        parameters["n_shards"] = _shards(chosen["shards"])
     if "seed_words" in chosen:
         parameters["seed_words"] = _seed_words(chosen["seed_words"])
     if "feature" in chosen or "column" in chosen:
@@ -188,14 +187,6 @@ def _negatives(given: Any) -> Any:
         return float(given)
     except (TypeError, ValueError):
         raise DataError(f"negatives is {given!r}; it is auto or a number.") from None
-
-
-def _shards(given: Any) -> Any:
-    if given == "auto":
-        return given
-    if not str(given).isdigit() or isinstance(given, bool) or int(given) < 1:
-        raise DataError(f"shards is {given!r}; it is auto or a whole number from 1 on.")
-    return int(given)
 
 
 def _engine(name: str, address: str | None) -> Engine | str:
