@@ -150,7 +150,7 @@ def main() -> None:
         "Each is met from both its ends; there its row of K numbers is read, and added to a row of K numbers for every "
         "topic that the document has or gets. “ns per pair end” is what is left of the time, divided by their number; "
         f"“if rows were near” is the same where all pairs lead to the first {NEAR} documents, whose rows stay in the "
-        "nearest caches. That is hardly less, so what counts is arithmetic, and memory a little on debian."
+        "nearest caches: where that is no less, arithmetic is what costs, and not memory."
     )
     found = [
         table("Topics: million tokens per second, and milliseconds of the three steps", COLUMNS, rows),

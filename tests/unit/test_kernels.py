@@ -22,7 +22,7 @@ from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import LANES, padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.rows import row_dots, row_times_matrix
-from linktopics.kernels.sweep import _exp, by_target, pair_scores, project
+from linktopics.kernels.sweep import _exp, pair_scores, project
 from linktopics.kernels.weights import (
     FLUSH,
     compress,
@@ -100,15 +100,6 @@ def test_project_and_pair_scores(world, symmetric):
     scores = np.full(len(world.source), np.nan)
     pair_scores(world.topics, world.lengths, world.doc_topic, world.source, world.target, projection, scores)
     np.testing.assert_allclose(scores, np.einsum("ek,kl,el->e", world.left, U, world.right), **FLOAT32)
-
-
-def test_forces_by_target():
-    world = make_world(2)
-    in_pair = np.argsort(world.target, kind="stable")
-    forces = np.stack([world.linear, world.quadratic], axis=1).astype(np.float32)
-    in_forces = np.full_like(forces, np.nan)
-    by_target(in_pair, forces, in_forces)
-    np.testing.assert_array_equal(in_forces, forces[in_pair])
 
 
 @TOPICS

@@ -28,7 +28,7 @@ from linktopics.kernels.lanes import (
     zero_block,
 )
 
-__all__ = ["by_target", "pair_scores", "project", "sweep"]
+__all__ = ["pair_scores", "project", "sweep"]
 
 # exp(v) is kept as a product of factors. Fresh, its entries are exp(FLOOR) ... 1; the factors of past changes may then
 # move them by SPAN either way, and those of the token in hand by SPAN again. So a topic at the floor, whose true weight
@@ -348,15 +348,6 @@ def sweep(  # type: ignore[no-untyped-def]
         for j in range(n_met):
             extent[met[j]] = -ONE
         _project_row(topics, i, n_met, met, count, doc_topic, inv_n, U, UT, projection, entering)
-
-
-@kernel
-def by_target(in_pair, forces, in_forces):  # type: ignore[no-untyped-def]
-    """in_forces = forces[in_pair]."""
-    for e in range(len(in_pair)):
-        pair = in_pair[e]
-        in_forces[e, 0] = forces[pair, 0]
-        in_forces[e, 1] = forces[pair, 1]
 
 
 @kernel

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.partition import pack, unpack
-from linktopics.kernels.sweep import by_target, pair_scores, project, sweep
+from linktopics.kernels.sweep import pair_scores, project, sweep
 from linktopics.sampler.losses import make_loss
 from linktopics.sampler.parts import Part
 from linktopics.sampler.priors import Priors
@@ -155,9 +155,7 @@ class Shard:
         forces = np.empty((self.corpus.n_pairs, 2), np.float32)
         forces[:, 0] = self.linear - self.quadratic * self.offsets() if self.corpus.n_features else self.linear
         np.sqrt(self.quadratic, out=forces[:, 1], casting="same_kind")
-        in_forces = np.empty_like(forces)
-        by_target(self.corpus.in_pair, forces, in_forces)
-        return forces, in_forces
+        return forces, np.take(forces, self.corpus.in_pair, axis=0)  # much faster than indexing
 
     def augment(self) -> float:
         """Draw the augmented variables of own pairs given all else; return the log pseudo-likelihood of their labels.
