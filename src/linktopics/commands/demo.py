@@ -163,7 +163,7 @@ def describe_plan(network: DocumentNetwork, model: RelationalTopicModel) -> Rend
         f"({network.n_words:,} different ones)",
         "model": f"{model.n_topics} topics, a full matrix of directed weights between them, "
         f"{_counted(model.n_chains, 'chain')} of {sweeps:,} sweeps, seed {model.random_state}",
-        "note": "the first run compiles the sampler, which takes some 20 seconds more",
+        "note": "the first run compiles the sampler, which takes some 25 seconds more",
     }
     grid = Table.grid(padding=(0, 2))
     for name, line in lines.items():
