@@ -1,0 +1,45 @@
+"""Numbers as pages show them: few digits, and null for what is none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["rounded", "whole"]
+
+DIGITS = 4
+"""Significant digits of a number that is shown."""
+
+
+def rounded(value: Any, digits: int = DIGITS) -> Any:
+    """Round numbers, also those in lists and arrays, to what JSON can hold: NaN and infinities become None.
+
+    Examples
+    --------
+    >>> rounded([0.123456, 1234567.0, float("nan"), 3])
+    [0.1235, 1235000, None, 3]
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [rounded(one, digits) for one in value]
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() else short
+
+
+def whole(values: Any, per_unit: float) -> NDArray[np.int64]:
+    """Return numbers in so many parts of a unit, as whole numbers, which take the least room.
+
+    Examples
+    --------
+    >>> whole([0.123456, 1.0], 1000)
+    array([ 123, 1000])
+    """
+    return np.rint(np.nan_to_num(np.asarray(values, dtype=float) * per_unit)).astype(np.int64)

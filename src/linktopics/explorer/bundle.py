@@ -1,0 +1,477 @@
+"""Explorer: all that pages show of a fitted model, as dicts that JSON can hold."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+from sklearn.utils.validation import check_is_fitted
+
+from linktopics.errors import DataError
+from linktopics.explorer import overview
+from linktopics.explorer._numbers import rounded
+from linktopics.explorer.pairs import PairReader, Reasons, Suggestions
+from linktopics.explorer.topics import describe_features, describe_topics, describe_weights
+from linktopics.network import DocumentNetwork
+
+__all__ = ["VERSION", "Explorer"]
+
+VERSION = 1
+"""Goes up when what a page reads changes its meaning; new names may be added at any time."""
+
+TEXT_LENGTH = 1000
+"""Characters of a text that are shown."""
+
+MOST_WORDS = 60
+"""Words of a document that are shown."""
+
+SMALLEST_TOPIC = 0.005
+"""Topics of a document with smaller shares are not shown."""
+
+ABOUT = 0.1
+"""Share of a topic from which on a document is among those of the topic."""
+
+N_SUGGESTED = 8
+
+MOST_PROBABLE, LEAST_PROBABLE = 150, 50
+"""Links that are shown of a document with more than both together."""
+
+SURPRISING = 0.1
+"""Share of links, the least probable ones, that are surprising."""
+
+LOOKED_AT = 20_000
+"""Links from which it is found what is surprising, drawn at random where there are more."""
+
+SORTS = ("number", "title", "tokens", "links", "topic")
+
+Indices = NDArray[np.int64]
+
+
+class Explorer:
+    """What pages show of a fitted model, as dicts of plain values that JSON can hold.
+
+    Documents are named by their numbers, their places in the network. Shares of topics in a document are those among
+    its words, averaged over the samples of the best chain. Nothing is changed in the model.
+
+    Parameters
+    ----------
+    model : RelationalTopicModel
+        A fitted model.
+    evaluation : Evaluation, DataFrame or path, default=None
+        How well models predict, from `linktopics.evaluate` or a file of ``linktopics evaluate``.
+    title : str, default=None
+        What the pages are called; None says how many documents and topics there are.
+    folder : path, default=None
+        The folder that the model was loaded from, which tells when it was saved, and by which versions.
+
+    Examples
+    --------
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.explorer import Explorer
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> explorer = Explorer(model)
+    >>> explorer.meta()["data"]["links"]
+    2
+    >>> [row["id"] for row in explorer.documents("stars")["rows"]]
+    ['c', 'd']
+    >>> [link["j"] for link in explorer.document(1)["links"]]
+    [0]
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        evaluation: Any = None,
+        title: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        check_is_fitted(model)
+        self.model = model
+        self.network: DocumentNetwork = model.network_
+        self.n_topics = len(model.topic_word_)
+        self.pairs = PairReader(model._predictor)
+        self._title, self._folder = title, folder
+        self._quality = overview.describe_quality(evaluation)
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # What is asked again and again
+    # ------------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of documents as text."""
+        return [str(id) for id in self.network.ids.tolist()]
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """The titles of documents; the id where there is none."""
+        given = self.network.titles
+        if given is None:
+            return self.ids
+        return [_text(title) or id for title, id in zip(given.tolist(), self.ids, strict=True)]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words, or names for them."""
+        known = self.network.vocabulary
+        return [f"word {w}" for w in range(self.network.n_words)] if known is None else list(map(str, known.tolist()))
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Shares of topics among the words of documents, documents x topics."""
+        total = np.zeros((len(self.network), self.n_topics))
+        for sample in self.pairs.samples:
+            total += sample.doc_topic
+        return total / len(self.pairs.samples)
+
+    @cached_property
+    def degrees(self) -> tuple[Indices, Indices]:
+        """Links from and to each document; without directions, the same twice."""
+        n = len(self.network)
+        out, into = (np.bincount(end, minlength=n) for end in self.network.links.T)
+        return (out, into) if self.network.directed else (out + into, out + into)
+
+    @cached_property
+    def _links_of(self) -> tuple[Indices, Indices]:
+        """Numbers of links by document, and where those of each document begin."""
+        n, ends = len(self.network), self.network.links.T.reshape(-1)
+        order = np.argsort(ends, kind="stable")
+        return order % max(self.network.n_links, 1), np.searchsorted(ends[order], np.arange(n + 1))
+
+    @cached_property
+    def surprising_below(self) -> float:
+        """The probability below which a link is surprising: nine links of ten are as probable, or more."""
+        links = self.network.links
+        if not len(links):
+            return 0.0
+        if len(links) > LOOKED_AT:
+            links = links[np.random.default_rng(0).choice(len(links), LOOKED_AT, replace=False)]
+        return float(np.quantile(self.pairs.probabilities(*links.T), SURPRISING))
+
+    def label(self, i: int) -> str | None:
+        """Return the label of a document."""
+        return None if self.network.labels is None else _text(self.network.labels[i])
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # The model
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def meta(self) -> dict[str, Any]:
+        """Describe data, settings, quality, sampling, topics and weights: all but single documents and links."""
+        return self._meta
+
+    @cached_property
+    def _meta(self) -> dict[str, Any]:
+        model, network = self.model, self.network
+        fingerprint = network.fingerprint()
+        topics = describe_topics(model, self.shares, self.words)
+        mentioned = {i for topic in topics for i in topic["documents"]}
+        return {
+            "version": VERSION,
+            "title": self._title or f"{self.n_topics} topics of {len(network):,} documents",
+            "data": overview.describe_data(network, fingerprint),
+            "settings": overview.describe_settings(model),
+            "quality": self._quality,
+            "mixing": overview.describe_mixing(model),
+            "provenance": overview.describe_provenance(model, fingerprint, self._folder),
+            "topics": topics,
+            "features": describe_features(model),
+            "weights": describe_weights(model, self.shares),
+            "names": self.names(mentioned),
+        }
+
+    def names(self, documents: Any) -> dict[str, dict[str, str]]:
+        """Return ids and titles of some documents by their numbers."""
+        return {str(i): {"id": self.ids[i], "title": self.titles[i]} for i in sorted(set(documents))}
+
+    def cell(self, a: int, b: int, top: int = 8) -> dict[str, Any]:
+        """Return the links that the weight of two topics explains best.
+
+        Parameters
+        ----------
+        a, b : int
+            The topic of the source and that of the target.
+        top : int, default=8
+            Links to return.
+
+        Returns
+        -------
+        dict
+            ``links`` by size of the ``part`` of their score that this weight makes. Where the weight is negative these
+            are links that are there although it speaks against them. ``share`` is the part relative to all parts of
+            its sign.
+        """
+        self._check_topic(a)
+        self._check_topic(b)
+        source, target = self.network.links.T
+        if not self.network.directed and a != b:  # either document may be the one with topic a
+            source, target = np.concatenate([source, target]), np.concatenate([target, source])
+        parts = self.pairs.cell_parts([(a, b)], source, target)[:, 0]
+        sign = 1.0 if self.model.link_weights_[a, b] >= 0 else -1.0
+        best = np.argsort(-sign * parts, kind="stable")[:top]
+        best = best[sign * parts[best] > 0]
+        links = self._cell_links(source[best], target[best], parts[best])
+        return {"a": a, "b": b, "links": links, "names": self.names([*source[best].tolist(), *target[best].tolist()])}
+
+    def _cell_links(self, source: Indices, target: Indices, parts: NDArray[np.float64]) -> list[dict[str, Any]]:
+        shares = self.pairs.shares_of_parts(source, target, parts)
+        probabilities = self.pairs.probabilities(source, target)
+        columns = (x.tolist() for x in (source, target, parts, shares, probabilities))
+        return [
+            {
+                "source": i,
+                "target": j,
+                "part": rounded(part),
+                "share": rounded(share, 3),
+                "probability": rounded(probability),
+            }
+            for i, j, part, share, probability in zip(*columns, strict=True)
+        ]
+
+    def _check_topic(self, topic: int) -> None:
+        if not 0 <= topic < self.n_topics:
+            raise DataError(f"there is no topic {topic}; topics run from 0 to {self.n_topics - 1}.")
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Documents
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def documents(
+        self,
+        query: str = "",
+        topic: int | None = None,
+        sort: str = "number",
+        descending: bool = False,
+        page: int = 0,
+        size: int = 50,
+    ) -> dict[str, Any]:
+        """Find documents.
+
+        Parameters
+        ----------
+        query : str, default=""
+            Terms that must all be found, each in the id, the title or at the beginning of a word of the document.
+        topic : int, default=None
+            Only documents of which at least a tenth is about this topic.
+        sort : {"number", "title", "tokens", "links", "topic"}, default="number"
+            The order; "topic" is by the share of `topic`.
+        descending : bool, default=False
+            Whether the order is reversed.
+        page, size : int
+            Which rows to return.
+        """
+        if sort not in SORTS:
+            raise DataError(f"documents cannot be sorted by {sort!r}; the orders are {', '.join(SORTS)}.")
+        if page < 0 or size < 1:
+            raise DataError(f"page {page} of {size} rows cannot be shown; pages are numbered from 0 and have rows.")
+        if topic is not None:
+            self._check_topic(topic)
+        elif sort == "topic":
+            raise DataError("documents are sorted by the share of a topic, but no topic was given.")
+        found = self._find(query)
+        if topic is not None:
+            found = found[self.shares[found, topic] >= ABOUT]
+        keys = self._sort_keys(sort, topic)[found]
+        found = found[np.argsort(-keys if descending else keys, kind="stable")]
+        rows = [self._row(i) for i in found[page * size : (page + 1) * size].tolist()]
+        return {"total": len(found), "page": page, "size": size, "rows": rows}
+
+    def _find(self, query: str) -> Indices:
+        found = np.ones(len(self.network), dtype=bool)
+        for term in query.casefold().split():
+            words = [w for w, word in enumerate(self._folded_words) if word.startswith(term)]
+            named = np.fromiter((term in text for text in self._folded_names), bool, len(found))
+            having = self._by_word[:, words].indices if words else np.empty(0, np.int64)
+            named[having] = True
+            found &= named
+        return np.flatnonzero(found)
+
+    @cached_property
+    def _folded_names(self) -> list[str]:
+        return [f"{id}\n{title}".casefold() for id, title in zip(self.ids, self.titles, strict=True)]
+
+    @cached_property
+    def _folded_words(self) -> list[str]:
+        return [word.casefold() for word in self.words]
+
+    @cached_property
+    def _by_word(self) -> csc_array:
+        return csc_array(self.network.counts)
+
+    def _sort_keys(self, sort: str, topic: int | None) -> NDArray[Any]:
+        """Return a number for each document by which it is sorted."""
+        if sort == "title":
+            return self._title_ranks
+        if sort == "tokens":
+            return self._lengths
+        if sort == "links":
+            return self.degrees[0] + self.degrees[1] if self.network.directed else self.degrees[0]
+        return np.arange(len(self.network)) if topic is None or sort == "number" else self.shares[:, topic]
+
+    @cached_property
+    def _title_ranks(self) -> Indices:
+        ranks = np.empty(len(self.titles), dtype=np.int64)
+        ranks[sorted(range(len(ranks)), key=lambda i: self.titles[i].casefold())] = np.arange(len(ranks))
+        return ranks
+
+    @cached_property
+    def _lengths(self) -> Indices:
+        return self.network.lengths
+
+    def _row(self, i: int) -> dict[str, Any]:
+        return {
+            "i": i,
+            "id": self.ids[i],
+            "title": self.titles[i],
+            "label": self.label(i),
+            "tokens": int(self._lengths[i]),
+            "links_out": int(self.degrees[0][i]),
+            "links_in": int(self.degrees[1][i]),
+            "topics": self.topics_of(i)[:3],
+        }
+
+    def topics_of(self, i: int) -> list[list[Any]]:
+        """Return the topics of a document with their shares, largest first."""
+        shares = self.shares[i]
+        order = np.argsort(-shares, kind="stable")
+        order = order[shares[order] >= SMALLEST_TOPIC]
+        return [[k, rounded(share, 3)] for k, share in zip(order.tolist(), shares[order].tolist(), strict=True)]
+
+    def document(self, i: int, suggestions: int = N_SUGGESTED) -> dict[str, Any]:
+        """Return all that is shown of a document.
+
+        Parameters
+        ----------
+        i : int
+            Its number.
+        suggestions : int, default=8
+            Absent links to suggest.
+
+        Returns
+        -------
+        dict
+            Reasons name topics as [topic of the source, topic of the target]. A link is ``surprising`` if nine of ten
+            links of the network are more probable. Suggested links are with documents that it is not linked with;
+            ``direction`` is the one that more speaks for, and the probability that of a link in any direction.
+        """
+        if not 0 <= i < len(self.network):
+            raise DataError(f"there is no document {i}; numbers run from 0 to {len(self.network) - 1}.")
+        links = self._links(i)
+        suggested = self._suggested(i, suggestions) if suggestions and self.network.n_links else []
+        return {
+            "i": i,
+            "id": self.ids[i],
+            "title": self.titles[i],
+            "label": self.label(i),
+            "tokens": int(self._lengths[i]),
+            "text": self.text(i, TEXT_LENGTH),
+            "columns": {str(name): _text(values[i]) for name, values in self.network.columns.items()},
+            "topics": self.topics_of(i),
+            "words": self._words_of(i),
+            "n_links": int(self._links_of[1][i + 1] - self._links_of[1][i]),
+            "links": links,
+            "suggested": suggested,
+            "surprising_below": rounded(self.surprising_below, 3),
+            "names": self.names(link["j"] for link in [*links, *suggested]),
+        }
+
+    def text(self, i: int, length: int) -> str | None:
+        """Return the beginning of a text."""
+        text = None if self.network.texts is None else _text(self.network.texts[i])
+        return None if text is None else text[:length]
+
+    def _words_of(self, i: int) -> list[list[Any]]:
+        words, counts, topics, _ = self.words_of(slice(i, i + 1), MOST_WORDS)
+        return [[self.words[w], c, k] for w, c, k in zip(words.tolist(), counts.tolist(), topics.tolist(), strict=True)]
+
+    def words_of(self, rows: slice, most: int) -> tuple[Indices, Indices, Indices, Indices]:
+        """Return words of some documents, best first, their counts and main topics, and where each document begins."""
+        counts = self.network.counts[rows]
+        document = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        order = np.lexsort((counts.indices, -counts.data * self._rarity[counts.indices], document))
+        place = np.arange(len(order)) - counts.indptr[document[order]]
+        kept = order[place < most]
+        words, document = counts.indices[kept].astype(np.int64), document[kept]
+        topics = np.empty(len(kept), dtype=np.int64)
+        mixes, step = self.model.doc_topic_[rows], max(1, 2**22 // self.n_topics)
+        for first in range(0, len(kept), step):
+            part = slice(first, first + step)
+            topics[part] = (self._topics_by_word[words[part]] * mixes[document[part]]).argmax(axis=1)
+        return words, counts.data[kept].astype(np.int64), topics, np.searchsorted(document, np.arange(len(mixes) + 1))
+
+    @cached_property
+    def _topics_by_word(self) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.model.topic_word_.T)
+
+    @cached_property
+    def _rarity(self) -> NDArray[np.float64]:
+        """The weight of one occurrence of a word: large for words of few documents."""
+        having = np.bincount(self.network.counts.indices, minlength=self.network.n_words)
+        return 1.0 + np.log((1 + len(self.network)) / (1 + having))
+
+    def _links(self, i: int) -> list[dict[str, Any]]:
+        """Return the links of a document, most probable first."""
+        numbers, begin = self._links_of
+        own = numbers[begin[i] : begin[i + 1]]
+        source, target = self.network.links[own].T
+        if not self.network.directed:
+            source, target = np.full(len(own), i), np.where(source == i, target, source)
+        probability = self.pairs.probabilities(source, target)
+        order = np.argsort(-probability, kind="stable")
+        if len(order) > MOST_PROBABLE + LEAST_PROBABLE:
+            order = np.concatenate([order[:MOST_PROBABLE], order[-LEAST_PROBABLE:]])
+        source, target, probability = source[order], target[order], probability[order]
+        reasons = self.pairs.link_reasons(source, target)
+        out = source == i
+        return [
+            {
+                "j": int(target[e] if out[e] else source[e]),
+                "direction": ("out" if out[e] else "in") if self.network.directed else "both",
+                "probability": rounded(float(probability[e])),
+                "surprising": bool(probability[e] < self.surprising_below),
+                "why": self._why(reasons, e, int(source[e]), int(target[e]), True),
+            }
+            for e in range(len(order))
+        ]
+
+    def _suggested(self, i: int, top: int) -> list[dict[str, Any]]:
+        found: Suggestions = self.pairs.suggestions(slice(i, i + 1), top)
+        return [
+            {
+                "j": int(found.other[e]),
+                "direction": ("out" if found.outward[e] else "in") if self.network.directed else "both",
+                "probability": rounded(float(found.probability[e])),
+                "lower": rounded(float(found.lower[e])),
+                "upper": rounded(float(found.upper[e])),
+                "why": self._why(found.reasons, e, i, int(found.other[e]), bool(found.outward[e])),
+            }
+            for e in range(len(found.other))
+        ]
+
+    def _why(self, reasons: Reasons, e: int, new: int, candidate: int, outward: bool) -> list[dict[str, Any]]:
+        """Return the reasons of a pair."""
+        K, result = self.n_topics, []
+        for what, part, share in zip(reasons.what[e], reasons.part[e], reasons.share[e], strict=True):
+            if what < 0:
+                break
+            reason: dict[str, Any] = {"share": rounded(float(share), 2), "part": rounded(float(part), 3)}
+            if what < K * K:
+                reason["topics"] = [int(what // K), int(what % K)]
+            else:
+                f = int(what) - K * K
+                reason["feature"] = self.pairs.features.features[f].name
+                reason["detail"] = self.pairs.detail(f, new, candidate, outward)
+            result.append(reason)
+        return result
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as text; None if it is missing."""
+    return None if value is None or value != value else str(value)

@@ -1,0 +1,182 @@
+"""What the first page tells: the data, the settings, how well it predicts, how well it was sampled, what made it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linktopics import __version__
+from linktopics._folds import ResultFile
+from linktopics._report import summary_lines
+from linktopics.errors import DataError
+from linktopics.evaluation import METRICS, OURS, Evaluation
+from linktopics.explorer._numbers import rounded
+from linktopics.network import DocumentNetwork
+from linktopics.storage.folder import ModelFolder
+
+__all__ = ["describe_data", "describe_mixing", "describe_provenance", "describe_quality", "describe_settings"]
+
+MOST_POINTS = 300
+"""Points of a trace."""
+
+MOST_LABELS = 100
+"""Different labels that are listed."""
+
+NOT_SHOWN = ("n_jobs", "verbose", "seed_words")
+"""Parameters that do not say what the model is, or too much of it."""
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma", "pandas")
+
+
+def describe_data(network: DocumentNetwork, fingerprint: str) -> dict[str, Any]:
+    """Say what the network is."""
+    labels = None
+    if network.labels is not None:
+        distinct = sorted({str(label) for label in network.labels.tolist() if label is not None})
+        labels = distinct if len(distinct) <= MOST_LABELS else None
+    return {
+        "documents": network.n_documents,
+        "words": network.n_words,
+        "tokens": network.n_tokens,
+        "links": network.n_links,
+        "directed": network.directed,
+        "has_texts": network.texts is not None,
+        "has_titles": network.titles is not None,
+        "has_labels": network.labels is not None,
+        "reads_texts": network.vectorizer is not None,
+        "labels": labels,
+        "fingerprint": fingerprint,
+        "summary": "\n".join(line.strip() for line in summary_lines(network)[1:]),
+        "report": network.report.describe(),
+    }
+
+
+def describe_settings(model: Any) -> list[list[str]]:
+    """List the parameters of a model with their values."""
+    settings = [[name, _written(value)] for name, value in model.get_params().items() if name not in NOT_SHOWN]
+    resolved = [
+        ["features of pairs", ", ".join(model.feature_names_) or "none"],
+        ["cost of a link", _written(model._run.settings.link_cost)],
+        ["training pairs", f"{model.n_pairs_:,}"],
+    ]
+    return settings + resolved
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if value is None or isinstance(value, str | int):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(one if isinstance(one, str) else getattr(one, "name", type(one).__name__) for one in value)
+    return type(value).__name__
+
+
+def describe_quality(evaluation: Any) -> dict[str, Any] | None:
+    """Say how well models predicted links and words of documents they had not seen.
+
+    Parameters
+    ----------
+    evaluation : Evaluation, DataFrame, path or None
+        What `evaluate` found, or a file that ``linktopics evaluate`` wrote with --output or --resume.
+    """
+    if evaluation is None:
+        return None
+    folds, origin = _folds(evaluation)
+    missing = [name for name in ("model", "fold") if name not in folds]
+    measures = [name for name in METRICS if name in folds]
+    if missing or not measures or not len(folds):
+        raise DataError(f"{origin} is no result of an evaluation: it needs columns model, fold and {', '.join(METRICS)}.")
+    summary = Evaluation(folds).summary()
+    rows = [
+        {
+            "model": str(name),
+            "measures": [
+                {
+                    "name": measure,
+                    "mean": rounded(float(row[measure])),
+                    "sd": rounded(float(row[f"{measure}_std"]), 2),
+                    "better": "higher" if METRICS[measure] > 0 else "lower",
+                }
+                for measure in measures
+                if row[measure] == row[measure]
+            ],
+        }
+        for name, row in summary.iterrows()
+    ]
+    own = next((row for row in rows if row["model"] == OURS), rows[0])
+    return {
+        "model": own["model"],
+        "measures": own["measures"],
+        "baselines": [row for row in rows if row is not own],
+        "folds": int(folds["fold"].nunique()),
+        "from": origin,
+    }
+
+
+def _folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
+    """Return a table of folds, and where it is from."""
+    if isinstance(evaluation, Evaluation):
+        return evaluation.folds, "an evaluation"
+    if isinstance(evaluation, pd.DataFrame):
+        return evaluation, "a table of folds"
+    path = Path(evaluation)
+    if not path.is_file():
+        raise DataError(f"there is no file {str(path)!r}; --evaluation names a result of linktopics evaluate.")
+    try:
+        with open(path, "rb") as file:
+            by_lines = file.read(1) == b"{"
+        if by_lines:
+            with ResultFile(path) as results:
+                return pd.DataFrame(list(results.finished.values())), path.name
+        return pd.read_csv(path), path.name
+    except (ValueError, UnicodeDecodeError, DataError):
+        raise DataError(
+            f"{str(path)!r} is no result of an evaluation; write one by linktopics evaluate DATA --output FILE."
+        ) from None
+
+
+def describe_mixing(model: Any) -> dict[str, Any]:
+    """Say how well the chains agree, and give their traces with few points."""
+    n_chains, n_sweeps = model.trace_["log joint"].shape
+    step = max(1, -(-n_sweeps // MOST_POINTS))
+    table = [{"quantity": str(name), **{key: rounded(float(value)) for key, value in row.items()}}
+             for name, row in model.diagnostics().iterrows()]  # fmt: skip
+    return {
+        "table": table,
+        "traces": {name: _points(values[:, step - 1 :: step]) for name, values in model.trace_.items()},
+        "step": step,
+        "burn_in": int(model.n_burn_in_),
+        "sweeps": int(n_sweeps),
+        "chains": int(n_chains),
+        "samples": len(model.samples_),
+        "best_chain": int(model.best_chain_),
+        "verdict": model._verdict(),
+    }
+
+
+def _points(values: np.ndarray) -> list[list[float | None]]:
+    """Return numbers with as many digits as a thousandth of their range needs."""
+    known = values[np.isfinite(values)]
+    spread = float(np.ptp(known)) if known.size else 0.0
+    largest = float(np.abs(known).max()) if known.size else 0.0
+    digits = 4 if spread == 0.0 else int(np.ceil(np.log10(max(largest / spread, 1.0)))) + 4
+    return rounded(values, min(digits, 12))
+
+
+def describe_provenance(model: Any, fingerprint: str, folder: str | os.PathLike[str] | None) -> list[list[str]]:
+    """List what made the model and this description of it."""
+    facts = [["described by", f"linktopics {__version__}"], ["seed", ", ".join(map(str, model._run.entropy))]]
+    if folder is not None:
+        manifest = ModelFolder(folder).manifest()
+        facts.append(["saved", str(manifest["saved"])])
+        facts += [[f"fitted with {name}", str(number)] for name, number in manifest["versions"].items()]
+    else:
+        facts += [["python", platform.python_version()], *([name, version(name)] for name in PACKAGES)]
+    return [*facts, ["fingerprint of the data", fingerprint]]

@@ -1,0 +1,229 @@
+"""Probabilities, parts and reasons of many pairs of training documents at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics._inputs import Documents
+from linktopics.features.base import TrainingView
+from linktopics.prediction import BLOCK_CELLS, Predictor
+from linktopics.ranking import NewDocuments, blocks_of
+from linktopics.reasons import N_REASONS, SMALLEST_SHARE
+
+__all__ = ["PairReader", "Reasons", "Suggestions"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+PARTS_AT_ONCE = 2**21
+"""Parts of scores that are in memory at once."""
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What speaks most for each of some pairs, best first, pairs x `N_REASONS`.
+
+    Attributes
+    ----------
+    what : ndarray of int64
+        ``a * K + b`` for topic a of the source with topic b of the target, ``K * K + f`` for feature f, -1 for nothing.
+    part : ndarray
+        Part of the score.
+    share : ndarray
+        The part relative to all that speaks for the link.
+    """
+
+    what: Indices
+    part: Array
+    share: Array
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Links that are not there and are probable, by document and then best first.
+
+    Attributes
+    ----------
+    document, other : ndarray of int64
+        The document that is asked about, and the one it should be linked with.
+    outward : ndarray of bool
+        Whether more speaks for a link from the document to the other than for one back; True without directions.
+    probability, lower, upper : ndarray
+        Of a link in any direction, with the bounds of 90 % of the samples; NaN if there is only one.
+    reasons : Reasons
+        What speaks for the link in the direction that `outward` tells.
+    """
+
+    document: Indices
+    other: Indices
+    outward: NDArray[np.bool_]
+    probability: Array
+    lower: Array
+    upper: Array
+    reasons: Reasons
+
+
+class PairReader:
+    """Reads pairs of training documents as `RelationalTopicModel.explain_link` does, many at once.
+
+    Documents have the topics they were fitted with. In a link, the source is looked at as if it was new, and links
+    between the two documents are left out of what features know.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        What the model asks about pairs.
+    """
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+        self.network = predictor.network
+        self.features = predictor.features
+        self.samples = predictor.described
+        self.n_topics = predictor.settings.n_topics
+
+    @cached_property
+    def _prepared(self) -> dict[int, Any]:
+        """What features need of the training documents in the place of new ones, by identity of the feature."""
+        documents = Documents.of(self.network)
+        return {id(feature): feature.prepare(documents) for feature in self.features.features}
+
+    @cached_property
+    def _as_new(self) -> NewDocuments:
+        """All training documents in the place of new ones."""
+        prepared = [self._prepared[id(feature)] for feature in self.features.features]
+        return NewDocuments(len(self.network), [sample.doc_topic for sample in self.predictor.samples], prepared)
+
+    @cached_property
+    def _not_suggested(self) -> list[Indices]:
+        """For each document itself and all that it is linked with, in whatever direction."""
+        n = len(self.network)
+        one, two = self.network.links.T
+        left = np.concatenate([np.arange(n), one, two])
+        right = np.concatenate([np.arange(n), two, one])
+        order = np.argsort(left, kind="stable")
+        return np.split(right[order], np.searchsorted(left[order], np.arange(1, n)))
+
+    def probabilities(self, source: Indices, target: Indices) -> Array:
+        """Return the probabilities of links between training documents, as `Predictor.known` does."""
+        return self.predictor.known(np.column_stack([source, target]))
+
+    def topic_parts(self, source: Indices, target: Indices) -> Array:
+        """Return what pairs of topics add to scores, pairs x K x K, on average over the samples of one chain."""
+        total = np.zeros((len(source), self.n_topics, self.n_topics))
+        for sample in self.samples:
+            total += (sample.doc_topic[source][:, :, None] * sample.weights) * sample.doc_topic[target][:, None, :]
+        return total / len(self.samples)
+
+    def feature_parts(self, numbers: Array) -> Array:
+        """Return what features add to scores, pairs x features."""
+        return self.predictor._explainer.feature_parts(numbers)
+
+    def link_numbers(self, source: Indices, target: Indices) -> Array:
+        """Return the features of pairs of training documents of which the source is new."""
+        return self.features.known_pairs(self._view(source, target, np.ones(len(source), dtype=bool)))
+
+    def _view(self, new: Indices, candidates: Indices, outward: NDArray[np.bool_]) -> TrainingView:
+        return TrainingView(self.network, new, candidates, outward, self._prepared)
+
+    def link_reasons(self, source: Indices, target: Indices) -> Reasons:
+        """Name what speaks most for links between training documents."""
+        return self.reasons(source, target, self.link_numbers(source, target))
+
+    def reasons(self, source: Indices, target: Indices, numbers: Array) -> Reasons:
+        """Name what speaks most for links, given the features of the pairs."""
+        found = [
+            _best_parts(np.concatenate([
+                self.topic_parts(source[rows], target[rows]).reshape(rows.stop - rows.start, -1),
+                self.feature_parts(numbers[rows]),
+            ], axis=1))
+            for rows in blocks_of(len(source), self.n_topics**2 + len(self.features.features), PARTS_AT_ONCE)
+        ]  # fmt: skip
+        empty = np.empty((0, N_REASONS))
+        what, part, share = (np.concatenate([empty, *column]) for column in (zip(*found) if found else [()] * 3))
+        return Reasons(what.astype(np.int64), part, share)
+
+    def detail(self, feature: int, new: int, candidate: int, outward: bool) -> str:
+        """Say what a feature of a pair comes from, links between the two left out."""
+        view = self._view(np.array([new]), np.array([candidate]), np.array([outward]))
+        return self.features.features[feature].known_detail(view)
+
+    def suggestions(self, documents: slice, top: int) -> Suggestions:
+        """Return the most probable links of some documents with those they are not linked with at all."""
+        predictor, new = self.predictor, self._as_new
+        finder = predictor._index if predictor._uses_index("auto") else predictor._exact
+        pairs = finder.shortlist(new, documents, predictor._ways("both"), top, self._not_suggested)
+        best = predictor._best(new, pairs, top)
+        by_sample = predictor._by_sample(new, best)
+        lower, upper = np.quantile(by_sample, [0.05, 0.95], axis=0)
+        if len(by_sample) == 1:
+            lower, upper = np.full((2, len(best.rows)), np.nan)
+        outward = self._stronger(best.rows, best.candidates, best.numbers)
+        source, target = np.where(outward, best.rows, best.candidates), np.where(outward, best.candidates, best.rows)
+        numbers = best.numbers[True]
+        if False in best.numbers:
+            numbers = np.where(outward[:, None], numbers, best.numbers[False])
+        reasons = self.reasons(source, target, numbers)
+        return Suggestions(best.rows, best.candidates, outward, by_sample.mean(axis=0), lower, upper, reasons)
+
+    def _stronger(self, new: Indices, candidates: Indices, numbers: dict[bool, Array]) -> NDArray[np.bool_]:
+        """Tell for which pairs more speaks for a link from the new document than for one to it."""
+        if False not in numbers:
+            return np.ones(len(new), dtype=bool)
+        scores = {way: self.feature_parts(values).sum(axis=1) for way, values in numbers.items()}
+        for sample in self.samples:
+            here, there = sample.doc_topic[new].astype(float), sample.doc_topic[candidates].astype(float)
+            for way in scores:
+                weights = sample.weights if way else sample.weights.T
+                scores[way] += np.einsum("ek,ek->e", here @ weights, there) / len(self.samples)
+        return np.asarray(scores[True] >= scores[False])
+
+    def shares_of_parts(self, source: Indices, target: Indices, parts: Array) -> Array:
+        """Return single parts of the scores of links relative to all parts of their sign."""
+        result = np.zeros(len(source))
+        numbers = self.link_numbers(source, target)
+        for rows in blocks_of(len(source), self.n_topics**2 + len(self.features.features), PARTS_AT_ONCE):
+            topics, features = self.topic_parts(source[rows], target[rows]), self.feature_parts(numbers[rows])
+            for sign in (1.0, -1.0):
+                total = np.maximum(sign * topics, 0.0).sum(axis=(1, 2)) + np.maximum(sign * features, 0.0).sum(axis=1)
+                these = sign * parts[rows] > 0
+                result[rows][these] = parts[rows][these] / total[these]
+        return result
+
+    def suggestion_blocks(self, top: int) -> list[slice]:
+        """Cut all documents into runs for `suggestions`."""
+        width = max(self.predictor._exact.width, top * self.n_topics)
+        return blocks_of(len(self.network), width, BLOCK_CELLS)
+
+    def cell_parts(self, cells: Sequence[tuple[int, int]], source: Indices, target: Indices) -> Array:
+        """Return what some pairs of topics add to the scores of pairs, pairs x cells."""
+        a, b = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+        total = np.zeros((len(source), len(a)))
+        for sample in self.samples:
+            z = sample.doc_topic
+            total += sample.weights[a, b] * z[source][:, a] * z[target][:, b]
+        return total / len(self.samples)
+
+
+def _best_parts(parts: Array) -> tuple[Indices, Array, Array]:
+    """Return the largest parts of each row, where they stand and their shares of all that are positive."""
+    positive = np.maximum(parts, 0.0)
+    total = positive.sum(axis=1)
+    share = np.divide(positive, total[:, None], out=positive, where=total[:, None] > 0)
+    rows = np.arange(len(parts))
+    what = np.full((len(parts), N_REASONS), -1, dtype=np.int64)
+    part, shares = np.zeros(what.shape), np.zeros(what.shape)
+    for place in range(min(N_REASONS, parts.shape[1])):
+        best = share.argmax(axis=1)  # of equals, the first
+        enough = share[rows, best] >= SMALLEST_SHARE
+        what[enough, place] = best[enough]
+        part[enough, place] = parts[rows, best][enough]
+        shares[enough, place] = share[rows, best][enough]
+        share[rows, best] = -1.0
+    return what, part, shares
