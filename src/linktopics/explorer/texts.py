@@ -116,7 +116,9 @@ class TextReader:
                     numbers.append(number)
         if not len(known):
             begin = shorten(text, 60, placeholder=" ...")
-            raise DataError(f"The text {begin!r} has no word that the model knows; write more, or words of its documents.")
+            raise DataError(
+                f"The text {begin!r} has no word that the model knows; write more, or words of its documents."
+            )
         if int(counts.sum()) > self.max_words:
             raise DataError(f"The text has {counts.sum():,} words; at most {self.max_words:,} can be asked about.")
         listed = list(words)
