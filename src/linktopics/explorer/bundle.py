@@ -35,7 +35,8 @@ SMALLEST_TOPIC = 0.005
 ABOUT = 0.1
 """Share of a topic from which on a document is among those of the topic."""
 
-N_SUGGESTED = 8
+N_SUGGESTED, N_IN_REPORT = 8, 5
+"""Absent links that are suggested for a document, alone and in a report."""
 
 MOST_PROBABLE, LEAST_PROBABLE = 150, 50
 """Links that are shown of a document with more than both together."""
@@ -210,21 +211,11 @@ class Explorer:
         """
         self._check_topic(a)
         self._check_topic(b)
-        source, target = self.network.links.T
-        if not self.network.directed and a != b:  # either document may be the one with topic a
-            source, target = np.concatenate([source, target]), np.concatenate([target, source])
-        parts = self.pairs.cell_parts([(a, b)], source, target)[:, 0]
-        sign = 1.0 if self.model.link_weights_[a, b] >= 0 else -1.0
-        best = np.argsort(-sign * parts, kind="stable")[:top]
-        best = best[sign * parts[best] > 0]
-        links = self._cell_links(source[best], target[best], parts[best])
-        return {"a": a, "b": b, "links": links, "names": self.names([*source[best].tolist(), *target[best].tolist()])}
-
-    def _cell_links(self, source: Indices, target: Indices, parts: NDArray[np.float64]) -> list[dict[str, Any]]:
+        source, target, _, parts = self.pairs.best_of_cells(np.array([a]), np.array([b]), top)
         shares = self.pairs.shares_of_parts(source, target, parts)
         probabilities = self.pairs.probabilities(source, target)
         columns = (x.tolist() for x in (source, target, parts, shares, probabilities))
-        return [
+        links = [
             {
                 "source": i,
                 "target": j,
@@ -234,10 +225,27 @@ class Explorer:
             }
             for i, j, part, share, probability in zip(*columns, strict=True)
         ]
+        return {"a": a, "b": b, "links": links, "names": self.names([*source.tolist(), *target.tolist()])}
 
     def _check_topic(self, topic: int) -> None:
         if not 0 <= topic < self.n_topics:
             raise DataError(f"there is no topic {topic}; topics run from 0 to {self.n_topics - 1}.")
+
+    def report(self, suggestions: int = N_IN_REPORT, texts: bool = True, verbose: bool | str = False) -> dict[str, Any]:
+        """Return everything for one file, in the form that `linktopics.explorer.compact` describes.
+
+        Parameters
+        ----------
+        suggestions : int, default=5
+            Absent links to suggest for each document.
+        texts : bool, default=True
+            Whether to put in beginnings of texts.
+        verbose : bool or "auto", default=False
+            Whether to show a progress bar.
+        """
+        from linktopics.explorer.compact import compact_report
+
+        return compact_report(self, suggestions, texts, verbose)
 
     # ------------------------------------------------------------------------------------------------------------------
     # Documents
@@ -310,7 +318,7 @@ class Explorer:
         if sort == "title":
             return self._title_ranks
         if sort == "tokens":
-            return self._lengths
+            return self.lengths
         if sort == "links":
             return self.degrees[0] + self.degrees[1] if self.network.directed else self.degrees[0]
         return np.arange(len(self.network)) if topic is None or sort == "number" else self.shares[:, topic]
@@ -322,7 +330,8 @@ class Explorer:
         return ranks
 
     @cached_property
-    def _lengths(self) -> Indices:
+    def lengths(self) -> Indices:
+        """Tokens of each document."""
         return self.network.lengths
 
     def _row(self, i: int) -> dict[str, Any]:
@@ -331,7 +340,7 @@ class Explorer:
             "id": self.ids[i],
             "title": self.titles[i],
             "label": self.label(i),
-            "tokens": int(self._lengths[i]),
+            "tokens": int(self.lengths[i]),
             "links_out": int(self.degrees[0][i]),
             "links_in": int(self.degrees[1][i]),
             "topics": self.topics_of(i)[:3],
@@ -370,9 +379,9 @@ class Explorer:
             "id": self.ids[i],
             "title": self.titles[i],
             "label": self.label(i),
-            "tokens": int(self._lengths[i]),
+            "tokens": int(self.lengths[i]),
             "text": self.text(i, TEXT_LENGTH),
-            "columns": {str(name): _text(values[i]) for name, values in self.network.columns.items()},
+            "columns": self.columns_of(i),
             "topics": self.topics_of(i),
             "words": self._words_of(i),
             "n_links": int(self._links_of[1][i + 1] - self._links_of[1][i]),
@@ -381,6 +390,10 @@ class Explorer:
             "surprising_below": rounded(self.surprising_below, 3),
             "names": self.names(link["j"] for link in [*links, *suggested]),
         }
+
+    def columns_of(self, i: int) -> dict[str, str | None]:
+        """Return what else is known about a document, as text."""
+        return {str(name): _text(values[i]) for name, values in self.network.columns.items()}
 
     def text(self, i: int, length: int) -> str | None:
         """Return the beginning of a text."""
@@ -466,10 +479,29 @@ class Explorer:
                 reason["topics"] = [int(what // K), int(what % K)]
             else:
                 f = int(what) - K * K
+                begin, words = self.detail(f, new, candidate, outward)
                 reason["feature"] = self.pairs.features.features[f].name
-                reason["detail"] = self.pairs.detail(f, new, candidate, outward)
+                reason["detail"] = begin + ", ".join(self.words[w] for w in words)
             result.append(reason)
         return result
+
+
+    def detail(self, feature: int, new: int, candidate: int, outward: bool) -> tuple[str, list[int]]:
+        """Say what a feature of a pair comes from: how the sentence begins, and the words, if any, that follow."""
+        text = self.pairs.detail(feature, new, candidate, outward)
+        begin, colon, rest = text.partition(": ")
+        if self.pairs.features.features[feature].name.startswith("tfidf") and begin.startswith("shared words"):
+            words = [self._places_of_words.get(word, -1) for word in rest.split(", ")]
+            if min(words) >= 0:  # else a word has a comma of its own
+                return begin + colon, words
+        return text, []
+
+    @cached_property
+    def _places_of_words(self) -> dict[str, int]:
+        """The words as features name them."""
+        known = self.network.vocabulary
+        names = range(self.network.n_words) if known is None else known.tolist()
+        return {str(name): place for place, name in enumerate(names)}
 
 
 def _text(value: Any) -> str | None:

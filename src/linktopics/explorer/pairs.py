@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -201,13 +200,45 @@ class PairReader:
         width = max(self.predictor._exact.width, top * self.n_topics)
         return blocks_of(len(self.network), width, BLOCK_CELLS)
 
-    def cell_parts(self, cells: Sequence[tuple[int, int]], source: Indices, target: Indices) -> Array:
-        """Return what some pairs of topics add to the scores of pairs, pairs x cells."""
-        a, b = np.array(cells, dtype=np.int64).reshape(-1, 2).T
-        total = np.zeros((len(source), len(a)))
+    def best_of_cells(self, a: Indices, b: Indices, top: int) -> tuple[Indices, Indices, Indices, Array]:
+        """Return the links for which, or against which, the weights of some pairs of topics speak most.
+
+        Parameters
+        ----------
+        a, b : ndarray of int64
+            The topics of sources and targets: a cell of the weights each.
+        top : int
+            Links of each cell.
+
+        Returns
+        -------
+        source, target, cell, part : ndarray
+            Links, the number of the cell, and the part that its weight makes of the score; by cell, then by size.
+        """
+        source, target = self.network.links.T
+        n = len(source)
+        if not self.network.directed:  # either document may be the one with topic a
+            source, target = np.concatenate([source, target]), np.concatenate([target, source])
+        sign = np.where(np.mean([sample.weights[a, b] for sample in self.samples], axis=0) < 0, -1.0, 1.0)
+        best, links = np.zeros((len(a), top)), np.zeros((len(a), top), dtype=np.int64)
+        for rows in blocks_of(len(source), len(a), PARTS_AT_ONCE):
+            parts = sign[:, None] * self._cell_parts(a, b, source[rows], target[rows])
+            if rows.stop > n:  # where both topics are the same, once is enough
+                parts[a == b, max(n - rows.start, 0) :] = 0.0
+            parts = np.concatenate([best, parts], axis=1)
+            numbers = np.concatenate([links, np.broadcast_to(np.arange(rows.start, rows.stop), parts[:, top:].shape)], 1)
+            order = np.argsort(-parts, axis=1, kind="stable")[:, :top]
+            best, links = np.take_along_axis(parts, order, axis=1), np.take_along_axis(numbers, order, axis=1)
+        cell, place = np.nonzero(best > 0)
+        chosen = links[cell, place]
+        return source[chosen], target[chosen], cell, sign[cell] * best[cell, place]
+
+    def _cell_parts(self, a: Indices, b: Indices, source: Indices, target: Indices) -> Array:
+        """Return what some pairs of topics add to the scores of pairs, cells x pairs."""
+        total = np.zeros((len(a), len(source)))
         for sample in self.samples:
-            z = sample.doc_topic
-            total += sample.weights[a, b] * z[source][:, a] * z[target][:, b]
+            here, there = sample.doc_topic[source].T, sample.doc_topic[target].T
+            total += sample.weights[a, b][:, None] * here[a] * there[b]
         return total / len(self.samples)
 
 

@@ -1,0 +1,250 @@
+"""All documents and links of a model in little room, for a report that is one file.
+
+The bundle has ``version``, ``meta`` as of `Explorer.meta`, and
+
+- ``vocabulary``: the words, ``labels``: the labels, ``columns``: names of columns, ``features``: names of features,
+  ``details``: beginnings of what is said about features;
+- ``cells``: for "a,b" the links that the weight of topics a and b explains best, [source, target, part, share,
+  probability];
+- ``documents``: [id, title or null if it is the id, number of the label or null, tokens, text or null, values of
+  columns, [topic, share, topic, share, ...], [word, count, topic, word, ...], suggestions]; a suggestion is [other
+  document, direction, probability, lower, upper, reasons];
+- ``links``: [source, target, probability, 1 if it is surprising or 0, reasons], each once;
+- ``notes``: what was left out to save room.
+
+Directions are 0 (out), 1 (in) and 2 (both). A reason is [share, part, topic of the source, topic of the target], or
+[share, part, -1 - number of the feature, number of the detail, word, word, ...]. Numbers are whole: shares of topics in
+thousandths, probabilities in ten-thousandths, shares and parts of reasons in hundredths; those of cells are as they
+are. What is not known is null.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.explorer._numbers import rounded, whole
+from linktopics.explorer.bundle import SMALLEST_TOPIC, Explorer
+from linktopics.explorer.pairs import Reasons
+from linktopics.explorer.page import to_json
+from linktopics.progress import ProgressBar
+from linktopics.ranking import blocks_of
+
+__all__ = ["BYTES_PER_DOCUMENT", "compact_report"]
+
+BYTES_PER_DOCUMENT, LEAST_DOCUMENTS = 900, 3000
+"""Room of a bundle: so much for each document, or for so many if there are fewer."""
+
+MOST_WORDS, LEAST_WORDS = 60, 8
+"""Words of a document, where there is room for so many, and where there is little."""
+
+LONGEST_TEXT, SHORTEST_TEXT = 1000, 80
+"""Characters of a text; where there is no room for the smaller number, texts are left out."""
+
+N_CELL_LINKS, MOST_CELLS = 5, 900
+"""Links of a cell, and cells that have any: the strongest."""
+
+THOUSANDTHS, TEN_THOUSANDTHS, HUNDREDTHS = 1000, 10000, 100
+
+BYTES_PER_WORD = 11
+"""What a word of a document takes in a bundle, about."""
+
+WORDS_AT_ONCE = 2**20
+
+TEXT, WORDS = 4, 7
+"""Places in the row of a document."""
+
+
+def compact_report(explorer: Explorer, suggestions: int, texts: bool, verbose: bool | str) -> dict[str, Any]:
+    """Return the bundle of a report."""
+    return _Compacter(explorer).report(suggestions, texts, verbose)
+
+
+class _Compacter:
+    """Writes documents and links; collects what many of them name."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.network = explorer.network
+        self.vocabulary: dict[int, int] = {}
+        self.details: dict[str, int] = {}
+
+    def report(self, suggestions: int, texts: bool, verbose: bool | str) -> dict[str, Any]:
+        explorer, linked = self.explorer, self.network.n_links > 0
+        blocks = explorer.pairs.suggestion_blocks(suggestions) if suggestions and linked else []
+        with ProgressBar(len(blocks) + 3, verbose, "writing the report", "writing the report") as progress:
+            meta = explorer.meta()
+            progress.advance("topics")
+            cells, links = (self._cells(), self._links()) if linked else ({}, [])
+            progress.advance("links")
+            suggested: list[list[Any]] = [[] for _ in range(len(self.network))]
+            for rows in blocks:
+                self._suggest(rows, suggestions, suggested)
+                progress.advance("suggestions")
+            bundle = self._documents(meta, cells, links, suggested, texts)
+            progress.advance("documents")
+        return bundle
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Pairs
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _links(self) -> list[list[Any]]:
+        """Return all links of the data."""
+        source, target = self.network.links.T
+        pairs = self.explorer.pairs
+        probability = pairs.probabilities(source, target)
+        surprising = (probability < self.explorer.surprising_below).astype(int)
+        why = self._reasons(pairs.link_reasons(source, target), source, target, np.ones(len(source), dtype=bool))
+        columns = (source, target, whole(probability, TEN_THOUSANDTHS), surprising)
+        return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
+
+    def _suggest(self, rows: slice, top: int, suggested: list[list[Any]]) -> None:
+        """Add absent links of some documents."""
+        found = self.explorer.pairs.suggestions(rows, top)
+        way = np.where(found.outward, 0, 1) if self.network.directed else np.full(len(found.other), 2)
+        why = self._reasons(found.reasons, found.document, found.other, found.outward)
+        bounds = [
+            [None] * len(way) if np.isnan(bound).all() else whole(bound, TEN_THOUSANDTHS).tolist()
+            for bound in (found.lower, found.upper)
+        ]
+        columns = (found.document, found.other, way, whole(found.probability, TEN_THOUSANDTHS))
+        for i, *row in zip(*(column.tolist() for column in columns), *bounds, why, strict=True):
+            suggested[i].append(row)
+
+    def _reasons(
+        self, reasons: Reasons, new: NDArray[Any], candidates: NDArray[Any], outward: NDArray[Any]
+    ) -> list[list[list[int]]]:
+        K = self.explorer.n_topics
+        result: list[list[list[int]]] = [[] for _ in range(len(new))]
+        row, place = np.nonzero(reasons.what >= 0)
+        columns = (
+            row,
+            reasons.what[row, place],
+            whole(reasons.share[row, place], HUNDREDTHS),
+            whole(reasons.part[row, place], HUNDREDTHS),
+            new[row],
+            candidates[row],
+            outward[row],
+        )
+        for e, what, share, part, i, j, way in zip(*(column.tolist() for column in columns), strict=True):
+            if what < K * K:
+                result[e].append([share, part, what // K, what % K])
+            else:
+                begin, words = self.explorer.detail(what - K * K, i, j, way)
+                number = self.details.setdefault(begin, len(self.details))
+                result[e].append([share, part, -1 - (what - K * K), number, *map(self._word, words)])
+        return result
+
+    def _word(self, word: int) -> int:
+        """Return the number of a word in the bundle's vocabulary."""
+        return self.vocabulary.setdefault(word, len(self.vocabulary))
+
+    def _cells(self) -> dict[str, list[list[Any]]]:
+        """Return for the strongest cells of the weights the links that they explain best."""
+        explorer, K = self.explorer, self.explorer.n_topics
+        weights = explorer.model.link_weights_
+        chosen = np.argsort(-np.abs(weights).ravel(), kind="stable")[:MOST_CELLS]
+        chosen = chosen[weights.ravel()[chosen] != 0]
+        a, b = np.divmod(np.sort(chosen), K)
+        source, target, cell, parts = explorer.pairs.best_of_cells(a, b, N_CELL_LINKS)
+        shares = explorer.pairs.shares_of_parts(source, target, parts)
+        probabilities = explorer.pairs.probabilities(source, target)
+        cells: dict[str, list[list[Any]]] = {f"{i},{j}": [] for i, j in zip(a.tolist(), b.tolist(), strict=True)}
+        names = list(cells)
+        columns = (cell, source, target, parts, shares, probabilities)
+        for number, i, j, part, share, p in zip(*(column.tolist() for column in columns), strict=True):
+            cells[names[number]].append([i, j, rounded(part, 3), rounded(share, 2), rounded(p, 3)])
+        return cells
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Documents
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _documents(
+        self, meta: dict[str, Any], cells: dict[str, Any], links: list[Any], suggested: list[Any], texts: bool
+    ) -> dict[str, Any]:
+        """Put the bundle together; words and texts get what room is left."""
+        explorer = self.explorer
+        labels: dict[str, int] = {}
+        documents = []
+        for i, topics in enumerate(self._topics()):
+            label = explorer.label(i)
+            number = None if label is None else labels.setdefault(label, len(labels))
+            title = None if explorer.titles[i] == explorer.ids[i] else explorer.titles[i]
+            columns = list(explorer.columns_of(i).values())
+            tokens = int(explorer.lengths[i])
+            documents.append([explorer.ids[i], title, number, tokens, None, columns, topics, [], suggested[i]])
+        bundle = {
+            "version": meta["version"],
+            "meta": meta,
+            "vocabulary": [],
+            "labels": list(labels),
+            "columns": list(self.network.columns),
+            "features": [feature.name for feature in explorer.pairs.features.features],
+            "details": list(self.details),
+            "cells": cells,
+            "documents": documents,
+            "links": links,
+            "notes": [],
+        }
+        room = BYTES_PER_DOCUMENT * max(len(documents), LEAST_DOCUMENTS) - _size(bundle)
+        texts = texts and self.network.texts is not None
+        used = self._put_words(bundle, room * 2 // 3 if texts else room)
+        if texts:
+            self._put_texts(bundle, room - used)
+        return bundle
+
+    def _topics(self) -> list[list[int]]:
+        """Return the topics of each document with their shares, largest first."""
+        shares = self.explorer.shares
+        order = np.argsort(-shares, axis=1, kind="stable")
+        sizes = (shares >= SMALLEST_TOPIC).sum(axis=1)
+        numbers = whole(np.take_along_axis(shares, order, axis=1), THOUSANDTHS)
+        pairs = np.stack([order, numbers], axis=2).reshape(len(shares), -1)
+        return [row[: 2 * size].tolist() for row, size in zip(pairs, sizes.tolist(), strict=True)]
+
+    def _put_words(self, bundle: dict[str, Any], room: int) -> int:
+        """Add as many words of documents as there is room for, and return how much they took."""
+        distinct = np.diff(self.network.counts.indptr)
+        room -= _size(self.explorer.words)
+        fits = (n for n in range(MOST_WORDS, LEAST_WORDS, -1) if np.minimum(distinct, n).sum() * BYTES_PER_WORD <= room)
+        most = next(fits, LEAST_WORDS)
+        before = _size(bundle)
+        for rows in blocks_of(len(distinct), most, WORDS_AT_ONCE):
+            words, counts, topics, begin = self.explorer.words_of(rows, most)
+            numbers = np.array([self._word(word) for word in words.tolist()], dtype=np.int64)
+            flat = np.column_stack([numbers, counts, topics]).reshape(-1)
+            for i, (a, b) in enumerate(pairwise(begin.tolist()), rows.start):
+                bundle["documents"][i][WORDS] = flat[3 * a : 3 * b].tolist()
+        bundle["vocabulary"] = [self.explorer.words[word] for word in self.vocabulary]
+        if distinct.max(initial=0) > most:
+            bundle["notes"].append(
+                f"Of each document the {most} words that say most about it are in this file; others are not found."
+            )
+        return _size(bundle) - before
+
+    def _put_texts(self, bundle: dict[str, Any], room: int) -> None:
+        """Add beginnings of texts, as long as there is room for."""
+        texts = [self.explorer.text(i, LONGEST_TEXT) or "" for i in range(len(self.network))]
+        lengths = np.array([len(text) for text in texts])
+        bytes_each = _size(texts) / max(lengths.sum(), 1)
+        fits = (
+            n for n in range(LONGEST_TEXT, SHORTEST_TEXT - 1, -20) if np.minimum(lengths, n).sum() * bytes_each <= room
+        )
+        longest = next(fits, 0)
+        if not longest:
+            bundle["notes"].append("There was no room for texts in this file.")
+            return
+        for document, text in zip(bundle["documents"], texts, strict=True):
+            document[TEXT] = text[:longest] or None
+        if lengths.max(initial=0) > longest:
+            bundle["notes"].append(f"Of each text the first {longest} characters are in this file.")
+
+
+def _size(value: Any) -> int:
+    """Return how many bytes a value takes in a page."""
+    return len(to_json(value).encode())

@@ -1,0 +1,167 @@
+"""The HTML page, from the files in static/: with their addresses for a server, or with all of them in it for a report."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["REPORT_MARK", "join_modules", "report_page", "server_page", "static_file", "static_names", "to_json"]
+
+STYLE, MAIN, PAGE = "style.css", "main.js", "index.html"
+STYLE_TAG = '<link rel="stylesheet" href="static/style.css">'
+SCRIPT_TAG = '<script type="module" src="static/main.js"></script>'
+TITLE_TAG = "<title>linktopics</title>"
+CHARSET_TAG = '<meta charset="utf-8">'
+
+REPORT_MARK = '<meta name="generator" content="linktopics report">'
+"""By this it is known that a file is a report, which a new one may replace."""
+
+_IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(async )?function\b|const\b|let\b|class\b)", re.MULTILINE)
+
+_UNSAFE = re.compile("[<>&\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]")
+"""What could end the element that the data are in, or is not a character, or is not seen."""
+
+
+def static_names() -> list[str]:
+    """Return the names of the files that pages are made of."""
+    return sorted(file.name for file in files(__package__).joinpath("static").iterdir() if file.is_file())
+
+
+def static_file(name: str) -> str:
+    """Return one of these files as text."""
+    return files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+
+
+def server_page() -> str:
+    """Return the page that finds the other files at addresses static/..."""
+    return static_file(PAGE)
+
+
+def report_page(bundle: dict[str, Any], title: str) -> str:
+    """Return a page that has everything in it and asks for nothing.
+
+    Parameters
+    ----------
+    bundle : dict
+        What the page shows, see `Explorer.report`.
+    title : str
+        The title of the window.
+    """
+    style = static_file(STYLE)
+    script = join_modules({name: static_file(name) for name in static_names() if name.endswith(".js")})
+    for name, content, end in ((STYLE, style, "</style"), ("the scripts", script, "</script")):
+        if end in content.lower() or "<!--" in content:
+            raise ValueError(f"{name} cannot be put into a page: it holds {end} or <!--.")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    head = f'{CHARSET_TAG}\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n{REPORT_MARK}'
+    data = f'<script type="application/json" id="bundle">{to_json(bundle)}</script>'
+    return _with_parts(
+        static_file(PAGE),
+        {
+            CHARSET_TAG: head,
+            TITLE_TAG: f"<title>{_plain(title)}</title>",
+            STYLE_TAG: f"<style>{style}</style>",
+            SCRIPT_TAG: f'{data}\n<script type="module">{script}</script>',
+        },
+    )
+
+
+def _with_parts(page: str, parts: dict[str, str]) -> str:
+    """Put parts in the places of their tags, each of which is there once; what is put in is not looked at again."""
+    for tag in parts:
+        if page.count(tag) != 1:
+            raise ValueError(f"{PAGE} must have {tag} once.")
+    pattern = "|".join(map(re.escape, parts))
+    return re.sub(pattern, lambda match: parts[match[0]], page)
+
+
+def _hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _plain(text: str) -> str:
+    """Return a text that can stand in an HTML element: escaped, without characters that are not seen."""
+    shown = "".join(char if char.isprintable() else " " for char in text)
+    return html.escape(" ".join(shown.split()))
+
+
+def to_json(value: Any) -> str:
+    r"""Write JSON that can stand in a script element of any page.
+
+    Examples
+    --------
+    >>> to_json(["</script>", "a & b"])
+    '["\\u003c/script\\u003e","a \\u0026 b"]'
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def join_modules(modules: dict[str, str], main: str = MAIN) -> str:
+    r"""Join an ES module and those it needs into one, each after those it imports from.
+
+    Top-level names are taken to be different everywhere.
+
+    Parameters
+    ----------
+    modules : dict of str to str
+        Source by file name. Imports stand one per line as ``import { a, b } from "./file.js";``, and exports before
+        a declaration.
+    main : str
+        The module that is run.
+
+    Examples
+    --------
+    >>> print(join_modules({
+    ...     "main.js": 'import { two } from "./two.js";\nconsole.log(two);\n',
+    ...     "two.js": "export const two = 2;\n",
+    ... }), end="")
+    // two.js
+    const two = 2;
+    // main.js
+    console.log(two);
+    """
+    parts = []
+    for name in _in_order(modules, main):
+        source = _EXPORT.sub("", _IMPORT.sub("", modules[name])).rstrip("\n")
+        left = re.search(r"^\s*(import|export)\b.*|\bimport\(.*", source, re.MULTILINE)
+        if left:
+            raise ValueError(f"{name} cannot be joined with others because of: {left[0].strip()}")
+        parts.append(f"// {name}\n{source}\n")
+    return "".join(parts)
+
+
+def _in_order(modules: dict[str, str], main: str) -> list[str]:
+    """Return the names of a module and all it needs so that each comes after those it imports from."""
+    done: list[str] = []
+    waiting: list[str] = []
+
+    def visit(name: str, importer: str) -> None:
+        if name in done:
+            return
+        if name not in modules:
+            raise ValueError(f"{importer} imports from {name}, which is not there.")
+        if name in waiting:
+            raise ValueError(f"{importer} and {name} import from each other.")
+        waiting.append(name)
+        for needed in _needed(modules[name]):
+            visit(needed, name)
+        done.append(waiting.pop())
+
+    visit(main, "the page")
+    return done
+
+
+def _needed(source: str) -> Iterable[str]:
+    return (match[2] for match in _IMPORT.finditer(source))
