@@ -186,6 +186,7 @@ class Explorer:
             "features": describe_features(model),
             "weights": describe_weights(model, self.shares),
             "names": self.names(mentioned),
+            "notes": [],
         }
 
     def names(self, documents: Any) -> dict[str, dict[str, str]]:
@@ -366,7 +367,8 @@ class Explorer:
         Returns
         -------
         dict
-            Reasons name topics as [topic of the source, topic of the target]. A link is ``surprising`` if nine of ten
+            Reasons name topics as [topic of the source, topic of the target]; where links have no direction, the
+            document itself comes first. A link is ``surprising`` if nine of ten
             links of the network are more probable. Suggested links are with documents that it is not linked with;
             ``direction`` is the one that more speaks for, and the probability that of a link in any direction.
         """
@@ -434,25 +436,28 @@ class Explorer:
         numbers, begin = self._links_of
         own = numbers[begin[i] : begin[i + 1]]
         source, target = self.network.links[own].T
-        if not self.network.directed:
-            source, target = np.full(len(own), i), np.where(source == i, target, source)
         probability = self.pairs.probabilities(source, target)
         order = np.argsort(-probability, kind="stable")
         if len(order) > MOST_PROBABLE + LEAST_PROBABLE:
             order = np.concatenate([order[:MOST_PROBABLE], order[-LEAST_PROBABLE:]])
         source, target, probability = source[order], target[order], probability[order]
         reasons = self.pairs.link_reasons(source, target)
-        out = source == i
-        return [
-            {
-                "j": int(target[e] if out[e] else source[e]),
-                "direction": ("out" if out[e] else "in") if self.network.directed else "both",
-                "probability": rounded(float(probability[e])),
-                "surprising": bool(probability[e] < self.surprising_below),
-                "why": self._why(reasons, e, int(source[e]), int(target[e]), True),
-            }
-            for e in range(len(order))
-        ]
+        links = []
+        for e, (one, two) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
+            direction = ("out" if one == i else "in") if self.network.directed else "both"
+            why = self._why(reasons, e, one, two, True)
+            if direction == "both" and two == i:
+                why = [{**reason, "topics": reason["topics"][::-1]} if "topics" in reason else reason for reason in why]
+            links.append(
+                {
+                    "j": two if one == i else one,
+                    "direction": direction,
+                    "probability": rounded(float(probability[e])),
+                    "surprising": bool(probability[e] < self.surprising_below),
+                    "why": why,
+                }
+            )
+        return links
 
     def _suggested(self, i: int, top: int) -> list[dict[str, Any]]:
         found: Suggestions = self.pairs.suggestions(slice(i, i + 1), top)

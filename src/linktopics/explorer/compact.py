@@ -1,6 +1,6 @@
 """All documents and links of a model in little room, for a report that is one file.
 
-The bundle has ``version``, ``meta`` as of `Explorer.meta`, and
+The bundle has ``version``, ``meta`` as of `Explorer.meta` with ``notes`` about what was left out to save room, and
 
 - ``vocabulary``: the words, ``labels``: the labels, ``columns``: names of columns, ``features``: names of features,
   ``details``: beginnings of what is said about features;
@@ -10,7 +10,7 @@ The bundle has ``version``, ``meta`` as of `Explorer.meta`, and
   columns, [topic, share, topic, share, ...], [word, count, topic, word, ...], suggestions]; a suggestion is [other
   document, direction, probability, lower, upper, reasons];
 - ``links``: [source, target, probability, 1 if it is surprising or 0, reasons], each once;
-- ``notes``: what was left out to save room.
+- ``surprising_below``: the probability below which a link is surprising.
 
 Directions are 0 (out), 1 (in) and 2 (both). A reason is [share, part, topic of the source, topic of the target], or
 [share, part, -1 - number of the feature, number of the detail, word, word, ...]. Numbers are whole: shares of topics in
@@ -180,7 +180,7 @@ class _Compacter:
             documents.append([explorer.ids[i], title, number, tokens, None, columns, topics, [], suggested[i]])
         bundle = {
             "version": meta["version"],
-            "meta": meta,
+            "meta": {**meta, "notes": []},
             "vocabulary": [],
             "labels": list(labels),
             "columns": list(self.network.columns),
@@ -189,7 +189,7 @@ class _Compacter:
             "cells": cells,
             "documents": documents,
             "links": links,
-            "notes": [],
+            "surprising_below": rounded(explorer.surprising_below, 3),
         }
         room = BYTES_PER_DOCUMENT * max(len(documents), LEAST_DOCUMENTS) - _size(bundle)
         texts = texts and self.network.texts is not None
@@ -222,7 +222,7 @@ class _Compacter:
                 bundle["documents"][i][WORDS] = flat[3 * a : 3 * b].tolist()
         bundle["vocabulary"] = [self.explorer.words[word] for word in self.vocabulary]
         if distinct.max(initial=0) > most:
-            bundle["notes"].append(
+            bundle["meta"]["notes"].append(
                 f"Of each document the {most} words that say most about it are in this file; others are not found."
             )
         return _size(bundle) - before
@@ -237,12 +237,12 @@ class _Compacter:
         )
         longest = next(fits, 0)
         if not longest:
-            bundle["notes"].append("There was no room for texts in this file.")
+            bundle["meta"]["notes"].append("There was no room for texts in this file.")
             return
         for document, text in zip(bundle["documents"], texts, strict=True):
             document[TEXT] = text[:longest] or None
         if lengths.max(initial=0) > longest:
-            bundle["notes"].append(f"Of each text the first {longest} characters are in this file.")
+            bundle["meta"]["notes"].append(f"Of each text the first {longest} characters are in this file.")
 
 
 def _size(value: Any) -> int:

@@ -1,16 +1,4 @@
-// The source of a report: everything is in the page, in a compact form.
-//
-//   { meta: as of the server, with names of all documents left out,
-//     cells: { "a,b": [[source, target, part, share, probability], ...] },
-//     vocabulary: [word, ...],
-//     documents: [[id, title or null if it is the id, label or null, number of tokens, text or null, columns or null,
-//                  [topic, share, topic, share, ...],
-//                  [word number, count, topic, word number, ...],
-//                  [[j, direction, probability, surprising (1 or 0), reasons], ...],
-//                  [[j, direction, probability, lower, upper, reasons], ...]], ...] }
-//
-// A direction is 0 (out), 1 (in) or 2 (both). A reason is [share, part, topic, topic], or
-// [share, part, -1 - f, detail] for the feature that is number f of meta.features.
+// The source of a report: everything is in the page, in a compact form that linktopics/explorer/compact.py describes.
 
 const DIRECTIONS = ["out", "in", "both"];
 const SORTS = {
@@ -20,13 +8,16 @@ const SORTS = {
   links: (row) => row.links_out + row.links_in,
 };
 
+const ABOUT = 100; // thousandths of a document from which on it is among those of a topic, as in explorer/bundle.py
+const IDENTITY = 0, TITLE = 1, LABEL = 2, TOKENS = 3, TEXT = 4, COLUMNS = 5, TOPICS = 6, WORDS = 7, SUGGESTED = 8;
+
 /** Answers the questions of the pages from a bundle, decoding a document when it is asked for. */
 export class ReportSource {
   canAsk = false;
 
   constructor(bundle) {
     this.bundle = bundle;
-    this.features = bundle.meta.features ?? [];
+    this.links = linksByDocument(bundle);
     this.found = null; // the rows of the last search, so that paging and sorting do not search again
     this.haystacks = null;
   }
@@ -58,39 +49,63 @@ export class ReportSource {
   async document(i) {
     const row = this.bundle.documents[i];
     if (!row) throw new Error(`There is no document number ${i}.`);
-    const links = row[8].map(([j, direction, probability, surprising, why]) => {
-      return { j, direction: DIRECTIONS[direction], probability, surprising: !!surprising, why: this.#reasons(why) };
-    });
-    const suggested = row[9].map(([j, direction, probability, lower, upper, why]) => {
-      return { j, direction: DIRECTIONS[direction], probability, lower, upper, why: this.#reasons(why) };
+    const links = this.links[i].map((link) => this.#link(i, link)).sort((x, y) => y.probability - x.probability);
+    const suggested = row[SUGGESTED].map(([j, direction, probability, lower, upper, why]) => {
+      const [p, low, high] = [probability, lower, upper].map(tenThousandths);
+      return { j, direction: DIRECTIONS[direction], probability: p, lower: low, upper: high, why: this.#reasons(why) };
     });
     return {
-      i, id: row[0], title: row[1] ?? row[0], label: row[2], tokens: row[3], text: row[4], columns: row[5] ?? {},
-      topics: inTuples(row[6], 2),
-      words: inTuples(row[7], 3).map(([word, count, topic]) => [this.bundle.vocabulary[word], count, topic]),
-      links, suggested, names: this.#names([...links, ...suggested].map((link) => link.j)),
+      i, id: row[IDENTITY], title: this.#title(i), label: this.#label(i), tokens: row[TOKENS], text: row[TEXT],
+      columns: Object.fromEntries(this.bundle.columns.map((name, at) => [name, row[COLUMNS][at]])),
+      topics: this.#topics(i),
+      words: inTuples(row[WORDS], 3).map(([word, count, topic]) => [this.bundle.vocabulary[word], count, topic]),
+      n_links: links.length, links, suggested, surprising_below: this.bundle.surprising_below,
+      names: this.#names([...links, ...suggested].map((link) => link.j)),
     };
   }
 
+  /** A link as document i sees it. */
+  #link(i, [source, target, probability, surprising, why]) {
+    const own = source === i;
+    const direction = this.bundle.meta.data.directed ? (own ? "out" : "in") : "both";
+    const reasons = this.#reasons(why);
+    if (direction === "both" && !own) reasons.forEach((reason) => reason.topics?.reverse());
+    const p = tenThousandths(probability);
+    return { j: own ? target : source, direction, probability: p, surprising: !!surprising, why: reasons };
+  }
+
   #names(numbers) {
-    return Object.fromEntries(numbers.map((i) => [i, { id: this.bundle.documents[i][0], title: this.#title(i) }]));
-  }
-
-  #title(i) {
-    return this.bundle.documents[i][1] ?? this.bundle.documents[i][0];
-  }
-
-  #share(i, topic) {
-    return inTuples(this.bundle.documents[i][6], 2).find(([k]) => k === topic)?.[1] ?? 0;
-  }
-
-  #reasons(reasons) {
-    return reasons.map(([share, part, what, other]) =>
-      what < 0 ? { share, part, feature: this.features[-1 - what].name, detail: other } : { share, part, topics: [what, other] },
+    return Object.fromEntries(
+      numbers.map((i) => [i, { id: this.bundle.documents[i][IDENTITY], title: this.#title(i) }]),
     );
   }
 
-  /** Rows of the documents that have all terms in their id, title, text or words, and some of a topic. */
+  #title(i) {
+    return this.bundle.documents[i][TITLE] ?? this.bundle.documents[i][IDENTITY];
+  }
+
+  #label(i) {
+    return this.bundle.labels[this.bundle.documents[i][LABEL]] ?? null;
+  }
+
+  #topics(i) {
+    return inTuples(this.bundle.documents[i][TOPICS], 2).map(([topic, share]) => [topic, share / 1000]);
+  }
+
+  #share(i, topic) {
+    return inTuples(this.bundle.documents[i][TOPICS], 2).find(([k]) => k === topic)?.[1] ?? 0;
+  }
+
+  #reasons(reasons) {
+    return reasons.map(([share, part, what, other, ...words]) => {
+      const reason = { share: share / 100, part: part / 100 };
+      if (what >= 0) return { ...reason, topics: [what, other] };
+      const named = words.map((word) => this.bundle.vocabulary[word]).join(", ");
+      return { ...reason, feature: this.bundle.features[-1 - what], detail: this.bundle.details[other] + named };
+    });
+  }
+
+  /** Rows of the documents that have all terms, in id or title or as beginnings of words, and enough of a topic. */
   #search(query, topic) {
     const asked = JSON.stringify([query, topic]);
     if (this.found?.asked === asked) return this.found.rows;
@@ -98,27 +113,49 @@ export class ReportSource {
     if (terms.length) this.haystacks ??= this.bundle.documents.map((_, i) => this.#haystack(i));
     const rows = [];
     for (let i = 0; i < this.bundle.documents.length; i++) {
-      if (terms.length && !terms.every((term) => this.haystacks[i].includes(term))) continue;
-      if (topic !== null && this.#share(i, topic) === 0) continue;
+      if (terms.length && !terms.every((term) => this.#has(i, term))) continue;
+      if (topic !== null && this.#share(i, topic) < ABOUT) continue;
       rows.push(this.#row(i));
     }
     this.found = { asked, rows };
     return rows;
   }
 
+  #has(i, term) {
+    const [names, words] = this.haystacks[i];
+    return names.includes(term) || words.includes(`\n${term}`);
+  }
+
   #haystack(i) {
     const row = this.bundle.documents[i];
-    const words = inTuples(row[7], 3).map(([word]) => this.bundle.vocabulary[word]);
-    return [row[0], row[1] ?? "", row[4] ?? "", ...words].join("\n").toLowerCase();
+    const words = inTuples(row[WORDS], 3).map(([word]) => `\n${this.bundle.vocabulary[word]}`);
+    return [`${row[IDENTITY]}\n${row[TITLE] ?? ""}`.toLowerCase(), words.join("").toLowerCase()];
   }
 
   #row(i) {
     const row = this.bundle.documents[i];
-    const out = row[8].filter((link) => link[1] !== 1).length;
-    const into = row[8].filter((link) => link[1] !== 0).length;
-    const topics = inTuples(row[6], 2).slice(0, 3);
-    return { i, id: row[0], title: this.#title(i), label: row[2], tokens: row[3], links_out: out, links_in: into, topics };
+    const directed = this.bundle.meta.data.directed;
+    const out = this.links[i].filter((link) => !directed || link[0] === i).length;
+    const into = this.links[i].filter((link) => !directed || link[1] === i).length;
+    return {
+      i, id: row[IDENTITY], title: this.#title(i), label: this.#label(i), tokens: row[TOKENS],
+      links_out: out, links_in: into, topics: this.#topics(i).slice(0, 3),
+    };
   }
+}
+
+/** The links of each document. */
+function linksByDocument(bundle) {
+  const links = bundle.documents.map(() => []);
+  for (const link of bundle.links) {
+    links[link[0]].push(link);
+    links[link[1]].push(link);
+  }
+  return links;
+}
+
+function tenThousandths(number) {
+  return number === null ? null : number / 10000;
 }
 
 /** [a, b, c, d] in twos is [[a, b], [c, d]]. */
