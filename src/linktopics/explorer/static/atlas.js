@@ -1,0 +1,101 @@
+// What pages know of a model: names of topics and documents, and the numbers of pairs of topics.
+import { number, signed } from "./format.js";
+
+/** The meta part of a bundle with what is computed from it, and the source of the rest. */
+export class Atlas {
+  constructor(meta, source) {
+    this.meta = meta;
+    this.source = source;
+    this.topics = meta.topics;
+    this.weights = meta.weights;
+    this.directed = !meta.weights.symmetric;
+    this.names = { ...meta.names };
+    this.best = meta.topics.map((topic) => bestWords(topic));
+    this.measures = pairMeasures(meta);
+  }
+
+  /** The n most probable words of a topic. */
+  words(k, n = 3) {
+    return this.best[k].slice(0, n).join(", ");
+  }
+
+  /** Number and words of a topic: "3 · network, learning". */
+  label(k, n = 3) {
+    return `${k} · ${this.words(k, n)}`;
+  }
+
+  /** Keep names of documents that came with an answer. */
+  learn(answer) {
+    Object.assign(this.names, answer.names);
+    return answer;
+  }
+
+  title(i) {
+    return this.names[i]?.title || this.names[i]?.id || `document ${i}`;
+  }
+
+  /** Numbers of topics in the order of their structure, their share or their number. */
+  order(by) {
+    if (by === "structure") return this.weights.order;
+    const numbers = this.topics.map((_, k) => k);
+    return by === "share" ? numbers.sort((a, b) => this.topics[b].share - this.topics[a].share) : numbers;
+  }
+
+  /** Pairs (a, b) of different topics; each only once if weights are symmetric. */
+  pairs() {
+    const found = [];
+    for (let a = 0; a < this.topics.length; a++) {
+      for (let b = this.directed ? 0 : a + 1; b < this.topics.length; b++) if (a !== b) found.push([a, b]);
+    }
+    return found;
+  }
+}
+
+function bestWords(topic) {
+  const places = topic.words.map((_, at) => at).sort((x, y) => topic.p[y] - topic.p[x]);
+  return places.map((at) => topic.words[at]);
+}
+
+/** What can be shown of pairs of topics: a matrix, how its numbers are written, and what they mean. */
+function pairMeasures({ weights, topics }) {
+  const beyond = affinity(weights.mean, topics.map((topic) => topic.share));
+  const ratio = weights.observed.map((row, a) => row.map((links, b) => Math.log2((links + 0.5) / (weights.chance[a][b] + 0.5))));
+  return {
+    weight: {
+      title: "weight in the model",
+      values: weights.mean,
+      show: (value) => signed(value),
+      ends: ["against a link", "for a link"],
+      means: "What the model adds to the score of a link between a document that is all of one topic and a document that is all of the other. Links are rare, so most weights are below zero.",
+    },
+    affinity: {
+      title: "weight beyond the general level",
+      values: beyond,
+      show: (value) => signed(value),
+      ends: ["less than in general", "more than in general"],
+      means: "Weights without what each topic attracts in general, from wherever. Above zero, these two topics link more than either does on average.",
+    },
+    observed: {
+      title: "links in the data, against chance",
+      values: ratio,
+      show: (value) => `× ${number(2 ** value, 2)}`,
+      ends: ["rarer than chance", "more than chance"],
+      means: "Links between documents of the two topics, counted in the data, divided by the number that documents with as many links would have at random. No model of links is involved.",
+    },
+  };
+}
+
+/** Weights less the level of their row and of their column. */
+function affinity(weights, shares) {
+  const total = shares.reduce((sum, share) => sum + share, 0) || 1;
+  const mean = (values) => values.reduce((sum, value, k) => sum + value * shares[k], 0) / total;
+  const rows = weights.map((row) => mean(row));
+  const columns = weights[0].map((_, b) => mean(weights.map((row) => row[b])));
+  const level = mean(rows);
+  return weights.map((row, a) => row.map((value, b) => value - rows[a] - columns[b] + level));
+}
+
+/** The largest absolute value of a matrix. */
+export function largest(matrix) {
+  return Math.max(1e-9, ...matrix.map((row) => Math.max(...row.map((value) => Math.abs(value ?? 0)))));
+}

@@ -1,0 +1,37 @@
+// Colours: the diverging scale, mixed by CSS so that it follows light and dark, and colours of a few topics.
+
+/** Classes and custom property that colour an element by a value of the diverging scale. */
+export function tint(element, value, most) {
+  const strength = Math.min(1, Math.abs(value ?? 0) / most);
+  element.classList.toggle("attracts", value > 0);
+  element.classList.toggle("repels", value < 0);
+  // Black is read on light cells and white on dark ones; the blue end is darker than the orange one.
+  element.classList.toggle("strong", strength > (value > 0 ? 0.85 : 0.5));
+  element.style.setProperty("--t", `${(100 * strength).toFixed(1)}%`);
+  return element;
+}
+
+/** How many topics have a colour of their own at once; all others are grey. */
+const N_COLOURS = 8;
+
+/** Gives colours to the topics that matter on a page, and leaves them theirs as long as they matter. */
+export class Palette {
+  slots = new Map();
+
+  /** Take note of the topics of a page, largest first. */
+  use(topics) {
+    const wanted = topics.slice(0, N_COLOURS);
+    for (const k of [...this.slots.keys()]) if (!wanted.includes(k)) this.slots.delete(k);
+    for (const k of wanted) {
+      if (this.slots.has(k)) continue;
+      const taken = new Set(this.slots.values());
+      this.slots.set(k, [...Array(N_COLOURS).keys()].find((slot) => !taken.has(slot)));
+    }
+    return this;
+  }
+
+  /** The class of a topic's colour. */
+  of(k) {
+    return this.slots.has(k) ? `topic-${this.slots.get(k)}` : "topic-other";
+  }
+}

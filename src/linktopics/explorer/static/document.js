@@ -1,0 +1,80 @@
+// The page of one document.
+import { Palette } from "./colour.js";
+import { make } from "./dom.js";
+import { count, plural } from "./format.js";
+import { tableOf } from "./table.js";
+import { withTip } from "./tips.js";
+import { documentLink, factList, notice, probabilityBar, reasonList, reasonText, section, shareBar, topicLink } from "./widgets.js";
+
+const DIRECTION = { out: ["→", "links to"], in: ["←", "linked from"], both: ["↔", "linked both ways"] };
+
+/** The page `#/documents/17`. */
+export async function showDocument(atlas, which) {
+  const found = atlas.learn(await atlas.source.document(which));
+  const palette = new Palette().use(found.topics.map(([k]) => k));
+  const surprising = found.links.filter((link) => link.surprising);
+  return make("div", { class: "page" },
+    make("p", { class: "crumbs" }, make("a", { href: "#/documents" }, "Documents")),
+    make("h1", {}, found.title),
+    make("p", { class: "lead" }, facts(found)),
+    make("div", { class: "halves" }, proportions(atlas, found, palette), wordsOf(atlas, found, palette)),
+    section("Links", "Each with the probability that the model gives it, and what speaks for it most.",
+      linkTable(atlas, found.links, "Links of this document", "links.csv", "It has no links.")),
+    section("Suggested, but absent", "The most probable among the links that the data do not have.",
+      linkTable(atlas, found.suggested, "Suggested links", "suggested.csv", "There are no suggestions.")),
+    section("Present, but surprising", "Links of this document that the model would not have expected: nine of ten links of the network are more probable.",
+      linkTable(atlas, surprising, "Surprising links", "surprising.csv", "None: each link is as probable as links of this network are.")));
+}
+
+function facts(found) {
+  const parts = [plural(found.tokens, "token"), plural(found.links.length, "link")];
+  if (found.title !== found.id) parts.unshift(found.id);
+  if (found.label !== null && found.label !== undefined) parts.push(`label: ${found.label}`);
+  return parts.join(" · ");
+}
+
+function proportions(atlas, found, palette) {
+  const most = Math.max(...found.topics.map(([, share]) => share), 1e-9);
+  const columns = Object.entries(found.columns ?? {}).map(([name, value]) => [name, String(value ?? "–")]);
+  return section("Its topics", null,
+    found.topics.length
+      ? make("ul", { class: "bars proportions" }, found.topics.slice(0, 12).map(([k, share]) => make("li", {}, make("span", { class: "name" }, topicLink(atlas, k, 3)), shareBar(share, most, { kind: palette.of(k) }))))
+      : notice("It has no words, so nothing is known of its topics."),
+    columns.length ? [make("h3", {}, "What else is known"), factList(columns)] : null);
+}
+
+/** The words in the colours of their topics: in the text where there is one, and as a list. */
+function wordsOf(atlas, found, palette) {
+  const topicOf = new Map(found.words.map(([word, , topic]) => [word.toLowerCase(), topic]));
+  return section("Its words", "In the colour of the topic that most of each word is about.",
+    found.text ? make("p", { class: "coloured text" }, colouredText(atlas, found.text, topicOf, palette)) : null,
+    make("ul", { class: "coloured list", "aria-label": "Words by weight" }, found.words.map(([word, times, topic]) => {
+      const item = make("li", { class: `word ${palette.of(topic)}`, tabindex: -1 }, word, times > 1 ? make("sup", {}, `×${count(times)}`) : null);
+      return withTip(item, () => make("p", {}, `${word}, ${plural(times, "time")}: topic ${atlas.label(topic)}`));
+    })));
+}
+
+function colouredText(atlas, text, topicOf, palette) {
+  return text.split(/([\p{L}\p{N}_]+)/u).map((piece, at) => {
+    const topic = at % 2 ? topicOf.get(piece.toLowerCase()) : undefined;
+    return topic === undefined ? piece : make("span", { class: `word ${palette.of(topic)}`, title: `topic ${atlas.label(topic)}` }, piece);
+  });
+}
+
+function linkTable(atlas, links, caption, file, none) {
+  if (!links.length) return notice(none);
+  const columns = [
+    {
+      key: "direction", title: "", class: "narrow", sortable: false, value: (row) => row.direction,
+      show: (row) => make("span", { class: "arrow", title: DIRECTION[row.direction][1], role: "img", "aria-label": DIRECTION[row.direction][1] }, DIRECTION[row.direction][0]),
+    },
+    { key: "document", title: "Document", class: "wordy", value: (row) => atlas.title(row.j), show: (row) => documentLink(atlas, row.j) },
+    { key: "id", title: "", class: "hidden", sortable: false, value: (row) => atlas.names[row.j]?.id ?? "", show: () => "" },
+    { key: "probability", title: "Probability", numeric: true, class: "barred", value: (row) => row.probability, show: (row) => probabilityBar(row) },
+    {
+      key: "why", title: "What speaks for it", class: "why", sortable: false, value: (row) => reasonText(atlas, row.why),
+      show: (row) => reasonList(atlas, row.why, row.direction === "in" ? "←" : row.direction === "both" ? "–" : "→"),
+    },
+  ];
+  return tableOf({ caption, file, columns, rows: links, sort: "probability", descending: true });
+}

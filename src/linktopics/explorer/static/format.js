@@ -1,0 +1,65 @@
+// Numbers in words and signs that people read.
+
+const MINUS = "\u2212";
+const WHOLE = new Intl.NumberFormat("en");
+
+/** 12345 as 12,345. */
+export function count(value) {
+  return value === null || value === undefined ? "–" : WHOLE.format(value);
+}
+
+/** A number with some significant digits; whole thousands are not cut. */
+export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size < 1e-4 || size >= 1e7) return value.toExponential(digits - 1).replace(/-/g, MINUS);
+  const whole = Math.floor(Math.log10(size)) + 1;
+  return withDecimals(value, Math.max(0, digits - whole)).replace("-", MINUS);
+}
+
+function withDecimals(value, decimals) {
+  return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/** A number with its sign: +1.20, −0.35. */
+export function signed(value, decimals = 2) {
+  if (value === null || value === undefined) return "–";
+  const text = withDecimals(Math.abs(value), decimals);
+  if (Number(Math.abs(value).toFixed(decimals)) === 0) return text;
+  return (value < 0 ? MINUS : "+") + text;
+}
+
+/** A share or a probability: 12 %, 3.4 %, 0.08 %. */
+export function percent(share) {
+  if (share === null || share === undefined) return "–";
+  const value = 100 * share;
+  if (value === 0) return "0 %";
+  if (value < 0.01) return "< 0.01 %";
+  if (share < 1 && value > 99.9) return "> 99.9 %";
+  const decimals = value < 0.1 ? 2 : value < 10 ? 1 : value > 99 && value < 100 ? 1 : 0;
+  return `${value.toFixed(decimals)} %`;
+}
+
+/** One thing or several: plural(1, "link") is "1 link". */
+export function plural(value, one, many = `${one}s`) {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** A text cut to a number of characters. */
+export function cut(text, length) {
+  return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
+}
+
+/** What a weight says, given the share of samples in which it is positive. */
+export function verdict(positive) {
+  if (positive === null || positive === undefined) return "nothing is known about its sign";
+  if (positive >= 0.95) return "speaks for a link";
+  if (positive <= 0.05) return "speaks against a link";
+  return "uncertain: it may speak for a link or against one";
+}
+
+/** Whether samples do not agree on the sign of a weight. */
+export function uncertain(positive) {
+  return positive === null || positive === undefined || (positive > 0.05 && positive < 0.95);
+}

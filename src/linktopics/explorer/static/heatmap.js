@@ -1,0 +1,197 @@
+// The matrix of topics as a heat map: a grid that pointer and arrow keys move in.
+import { largest } from "./atlas.js";
+import { tint } from "./colour.js";
+import { draw, make } from "./dom.js";
+import { cut, number, percent, uncertain, verdict } from "./format.js";
+import { hideTip, showTip } from "./tips.js";
+
+const LETTER = 6.3; // width of a letter of labels, on average
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** Sizes of the parts of the map, so that it fills the width but cells can still be hit. */
+function measured(width, n) {
+  const narrow = width < 560;
+  const left = narrow ? 96 : Math.min(230, width * 0.3);
+  const room = width - left - 4;
+  const cell = Math.max(narrow ? 11 : 14, Math.min(44, Math.floor(room / n)));
+  const top = narrow ? 34 : 118;
+  return { narrow, left, top, cell, width: Math.max(left + cell * n + (narrow ? 4 : 70), 0), height: top + cell * n + 4 };
+}
+
+/** A heat map of one measure; `open(a, b)` is called when a cell is chosen. */
+export class HeatMap {
+  constructor(atlas, open) {
+    this.atlas = atlas;
+    this.open = open;
+    this.at = [0, 0]; // row and column of the cell that Tab leads to
+    this.chosen = null;
+    this.element = make("div", { class: "heatmap" });
+  }
+
+  /** Draw the map for a width in pixels. */
+  show(width, measure, order) {
+    const size = measured(width, order.length);
+    Object.assign(this, { measure, order, size, most: largest(measure.values) });
+    this.rows = order.map((a, y) => this.#row(a, y));
+    const svg = draw("svg", {
+      width: size.width, height: size.height, role: "grid", class: "matrix",
+      "aria-label": `${measure.title}, from each topic to each topic`, "aria-readonly": "true",
+    }, this.#corner(), draw("g", { role: "row" }, order.map((b, x) => this.#columnLabel(b, x))), this.rows);
+    svg.addEventListener("keydown", (event) => this.#pressed(event));
+    svg.addEventListener("click", (event) => this.#withCell(event, (a, b) => this.choose(a, b, false)));
+    svg.addEventListener("pointerover", (event) => this.#withCell(event, (a, b) => this.#point(a, b, event.target)));
+    svg.addEventListener("pointerleave", () => this.#point(null));
+    svg.addEventListener("focusin", (event) => this.#withCell(event, (a, b) => this.#point(a, b, event.target)));
+    svg.addEventListener("focusout", () => this.#point(null));
+    this.element.replaceChildren(svg);
+    this.#reachable(...this.at);
+    if (this.chosen) this.#mark();
+  }
+
+  /** Choose a cell; with the keyboard, the panel gets the focus. */
+  choose(a, b, byKey) {
+    this.chosen = [a, b];
+    this.#reachable(this.order.indexOf(a), this.order.indexOf(b));
+    this.#mark();
+    hideTip();
+    this.open(a, b, byKey);
+  }
+
+  /** Put the focus on the chosen cell again. */
+  focus() {
+    this.#cell(...this.at).focus();
+  }
+
+  #corner() {
+    const { left, top, narrow } = this.size;
+    const words = this.atlas.directed ? ["from topic ↓", "to topic →"] : ["topic ↓", "topic →"];
+    return draw("g", { class: "axis", "aria-hidden": "true" },
+      draw("text", { x: left - 8, y: top - 8, "text-anchor": "end" }, words[0]),
+      narrow ? null : draw("text", { x: left - 8, y: top - 26, "text-anchor": "end" }, words[1]));
+  }
+
+  #columnLabel(b, x) {
+    const { left, top, cell, narrow } = this.size;
+    const [cx, cy] = [left + (x + 0.5) * cell, top - 7];
+    if (narrow) {
+      return draw("text", { role: "columnheader", class: "label", transform: `translate(${cx + 4} ${cy}) rotate(-90)`, "aria-label": this.atlas.label(b) }, b);
+    }
+    const label = cut(this.atlas.label(b, 2), 20);
+    return draw("text", { role: "columnheader", class: "label", transform: `translate(${cx} ${cy}) rotate(-50)`, "data-column": x, "aria-label": this.atlas.label(b) }, label);
+  }
+
+  #row(a, y) {
+    const { left, top, cell, narrow } = this.size;
+    const letters = Math.floor((left - 12) / LETTER);
+    const middle = top + (y + 0.5) * cell;
+    const label = draw("text", { role: "rowheader", class: "label", x: left - 8, y: middle, dy: "0.35em", "text-anchor": "end", "data-row": y },
+      cut(this.atlas.label(a, narrow ? 1 : 3), letters));
+    return draw("g", { role: "row" }, label, this.order.map((b, x) => this.#draw(a, b, x, y)));
+  }
+
+  #draw(a, b, x, y) {
+    const { left, top, cell } = this.size;
+    const { positive } = this.atlas.weights;
+    const [px, py] = [left + x * cell, top + y * cell];
+    const value = this.measure.values[a][b];
+    const rect = draw("rect", {
+      class: "cell", role: "gridcell", tabindex: -1, x: px, y: py, width: cell - 1, height: cell - 1, rx: cell > 18 ? 2 : 0,
+      "data-a": a, "data-b": b, "aria-label": this.#sentence(a, b),
+    });
+    tint(rect, value, this.most);
+    const unsure = uncertain(positive[a][b]);
+    const dot = unsure
+      ? draw("circle", { class: "unsure", cx: px + (cell - 1) / 2, cy: py + (cell - 1) / 2, r: Math.max(1.6, cell * 0.09) })
+      : null;
+    return draw("g", { role: "presentation" }, rect, dot);
+  }
+
+  /** A cell in words. */
+  #sentence(a, b) {
+    const { mean, sd, positive } = this.atlas.weights;
+    const other = this.measure === this.atlas.measures.weight ? "" : ` ${this.measure.title} ${this.measure.show(this.measure.values[a][b])}.`;
+    const join = this.atlas.directed ? ["From topic", "to topic"] : ["Topic", "and topic"];
+    return `${join[0]} ${this.atlas.label(a)} ${join[1]} ${this.atlas.label(b)}: weight ${this.atlas.measures.weight.show(mean[a][b])}, standard deviation ${number(sd[a][b], 2)}, positive in ${percent(positive[a][b])} of samples, ${verdict(positive[a][b])}.${other}`;
+  }
+
+  #cell(row, column) {
+    return this.rows[row].querySelectorAll("rect")[column];
+  }
+
+  #withCell(event, then) {
+    const { a, b } = event.target.dataset ?? {};
+    if (a !== undefined) then(Number(a), Number(b));
+  }
+
+  #pressed(event) {
+    const step = STEPS[event.key];
+    const last = this.order.length - 1;
+    let [row, column] = this.at;
+    if (step) [row, column] = [row + step[0], column + step[1]];
+    else if (event.key === "Home") [row, column] = [event.ctrlKey ? 0 : row, 0];
+    else if (event.key === "End") [row, column] = [event.ctrlKey ? last : row, last];
+    else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.choose(this.order[row], this.order[column], true);
+      return;
+    } else return;
+    event.preventDefault();
+    this.#reachable(Math.max(0, Math.min(last, row)), Math.max(0, Math.min(last, column)));
+    this.focus();
+  }
+
+  #reachable(row, column) {
+    const last = this.order.length - 1;
+    this.#cell(Math.min(last, this.at[0]), Math.min(last, this.at[1])).setAttribute("tabindex", -1);
+    this.at = [row, column].map((place) => Math.max(0, Math.min(last, place)));
+    this.#cell(...this.at).setAttribute("tabindex", 0);
+  }
+
+  #mark() {
+    for (const rect of this.element.querySelectorAll(".chosen")) {
+      rect.classList.remove("chosen");
+      rect.removeAttribute("aria-selected");
+    }
+    const [row, column] = this.chosen.map((k) => this.order.indexOf(k));
+    this.#cell(row, column).classList.add("chosen");
+    this.#cell(row, column).setAttribute("aria-selected", "true");
+  }
+
+  /** Show what is known of a cell, and bring out its row and column. */
+  #point(a, b, target) {
+    for (const label of this.element.querySelectorAll(".label.on")) label.classList.remove("on");
+    if (a === null) {
+      hideTip();
+      return;
+    }
+    const [row, column] = [this.order.indexOf(a), this.order.indexOf(b)];
+    this.element.querySelector(`[data-row="${row}"]`)?.classList.add("on");
+    this.element.querySelector(`[data-column="${column}"]`)?.classList.add("on");
+    showTip(target, cellSummary(this.atlas, this.measure, a, b));
+  }
+}
+
+/** What is known of a pair of topics, in a few lines. */
+export function cellSummary(atlas, measure, a, b) {
+  const { mean, sd, positive } = atlas.weights;
+  const value = measure.values[a][b];
+  const lines = [
+    make("p", { class: "pair" }, atlas.label(a), make("span", { class: "arrow" }, atlas.directed ? " → " : " – "), atlas.label(b)),
+    make("p", { class: "value" }, measure.show(value), make("span", { class: "faint" }, ` ${measure.title}`)),
+  ];
+  if (measure !== atlas.measures.weight) lines.push(make("p", {}, `Weight ${atlas.measures.weight.show(mean[a][b])}`));
+  lines.push(make("p", {}, `Standard deviation ${number(sd[a][b], 2)}; positive in ${percent(positive[a][b])} of samples: ${verdict(positive[a][b])}.`));
+  return make("div", { class: "summary" }, lines);
+}
+
+/** The scale of colours with its numbers. */
+export function colourLegend(measure) {
+  const most = largest(measure.values);
+  const steps = Array.from({ length: 41 }, (_, at) => (at - 20) / 20);
+  const boxes = steps.map((t, at) => tint(draw("rect", { class: "cell", x: at * 6, y: 0, width: 6.2, height: 12 }), t, 1));
+  return make("div", { class: "legend" },
+    make("span", {}, `${measure.show(-most)} ${measure.ends[0]}`),
+    draw("svg", { viewBox: "0 0 246 12", width: 200, height: 12, role: "img", "aria-label": `Colours from blue, ${measure.ends[0]}, to orange, ${measure.ends[1]}` }, boxes),
+    make("span", {}, `${measure.show(most)} ${measure.ends[1]}`),
+    make("span", { class: "legend-note" }, draw("svg", { width: 12, height: 12, "aria-hidden": "true" }, draw("circle", { class: "unsure", cx: 6, cy: 6, r: 2.4 })), "sign uncertain"));
+}

@@ -1,0 +1,110 @@
+// The frame of the pages: which one is shown, and how one gets to the others.
+import { Atlas } from "./atlas.js";
+import { make, replace } from "./dom.js";
+import { showDocuments } from "./documents.js";
+import { showGraph } from "./graph.js";
+import { showOverview } from "./overview.js";
+import { openSource } from "./source.js";
+import { hideTip, watchTips } from "./tips.js";
+import { showTopics } from "./topics.js";
+import { showWeights } from "./weights.js";
+import { notice } from "./widgets.js";
+import { showWrite } from "./write.js";
+
+const PAGES = [
+  { path: "", name: "Overview", show: showOverview },
+  { path: "weights", name: "Weights", show: showWeights },
+  { path: "graph", name: "Graph", show: showGraph },
+  { path: "topics", name: "Topics", show: showTopics },
+  { path: "documents", name: "Documents", show: showDocuments },
+  { path: "write", name: "Write", show: showWrite, asks: true },
+];
+
+/** What a hash such as `#/topics/3?x=1` asks for. */
+export function routeOf(hash) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [name = "", which] = path.split("/");
+  const number = which === undefined || which === "" ? null : Number(which);
+  return { name, which: Number.isInteger(number) ? number : null, asked: new URLSearchParams(query) };
+}
+
+class Frame {
+  constructor(atlas) {
+    this.atlas = atlas;
+    this.main = document.getElementById("main");
+    this.pages = PAGES.filter((page) => atlas.source.canAsk || !page.asks);
+    this.links = this.pages.map((page) => make("a", { href: `#/${page.path}` }, page.name));
+    this.turn = 0;
+    replace(document.getElementById("header"),
+      make("a", { class: "brand", href: "#/" }, atlas.meta.title),
+      make("nav", { "aria-label": "Pages" }, this.links), themeButton());
+    replace(document.getElementById("footer"), footerOf(atlas.meta));
+    addEventListener("hashchange", () => this.show(true));
+    document.getElementById("skip").addEventListener("click", (event) => {
+      event.preventDefault(); // the hash names pages, not places
+      this.main.focus();
+    });
+  }
+
+  async show(moved) {
+    const { name, which, asked } = routeOf(location.hash);
+    const page = this.pages.find((each) => each.path === name);
+    this.turn += 1;
+    const turn = this.turn;
+    hideTip();
+    this.pages.forEach((each, at) => {
+      if (each === page) this.links[at].setAttribute("aria-current", "page");
+      else this.links[at].removeAttribute("aria-current");
+    });
+    this.main.setAttribute("aria-busy", "true");
+    let content;
+    try {
+      content = page ? await page.show(this.atlas, which, asked) : notice("There is no such page.", "wrong");
+    } catch (error) {
+      content = notice(error.message, "wrong");
+    }
+    if (turn !== this.turn) return; // another page was asked for meanwhile
+    this.main.removeAttribute("aria-busy");
+    replace(this.main, content);
+    document.title = page?.path ? `${page.name} · ${this.atlas.meta.title}` : this.atlas.meta.title;
+    if (moved) {
+      scrollTo(0, 0);
+      this.main.focus({ preventScroll: true });
+    }
+  }
+}
+
+/** Light or dark: as the system says, until one chooses. */
+function themeButton() {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const name = () => (dark() ? "Light" : "Dark");
+  const button = make("button", { type: "button", class: "quiet theme" }, name());
+  button.setAttribute("aria-label", `Colours: ${name()}`);
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    button.textContent = name();
+    button.setAttribute("aria-label", `Colours: ${name()}`);
+  });
+  system.addEventListener("change", () => (button.textContent = name()));
+  return button;
+}
+
+function footerOf(meta) {
+  const version = meta.provenance?.find(([name]) => name === "linktopics")?.[1];
+  return make("p", {}, `Made by linktopics${version ? ` ${version}` : ""}. Nothing on these pages comes from the network.`);
+}
+
+async function begin() {
+  watchTips();
+  try {
+    const source = openSource();
+    const frame = new Frame(new Atlas(await source.meta(), source));
+    await frame.show(false);
+  } catch (error) {
+    replace(document.getElementById("main"), notice(`This model cannot be shown: ${error.message}`, "wrong"));
+  }
+}
+
+begin();

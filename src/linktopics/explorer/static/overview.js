@@ -1,0 +1,116 @@
+// The first page: what the data are, what was found, how good it is, and how it was made.
+import { largest } from "./atlas.js";
+import { tint } from "./colour.js";
+import { draw, make } from "./dom.js";
+import { count, number, percent, plural, signed } from "./format.js";
+import { tableOf } from "./table.js";
+import { rHatWords, traceGrid, traceLead } from "./traces.js";
+import { factList, notice, section, shareBar, topicLink } from "./widgets.js";
+
+/** The page `#/`. */
+export async function showOverview(atlas) {
+  const { meta } = atlas;
+  return make("div", { class: "page" },
+    make("h1", {}, meta.title),
+    meta.data.summary ? make("p", { class: "lead large" }, meta.data.summary) : null,
+    numbers(atlas),
+    make("div", { class: "halves" }, thumbnail(atlas), largestTopics(atlas)),
+    quality(atlas),
+    featureWeights(atlas),
+    mixing(atlas),
+    section("Where it comes from", null,
+      make("div", { class: "halves" },
+        make("div", {}, make("h3", {}, "Settings"), factList(meta.settings)),
+        make("div", {}, make("h3", {}, "Provenance"), factList(meta.provenance),
+          meta.data.report?.length ? [make("h3", {}, "What was done with the data"), make("ul", { class: "plain" }, meta.data.report.map((line) => make("li", {}, line)))] : null))));
+}
+
+function numbers({ meta, topics }) {
+  const { data } = meta;
+  const tiles = [
+    [count(data.documents), "documents"], [count(data.links), data.directed ? "directed links" : "links"],
+    [count(topics.length), "topics"], [count(data.tokens), "tokens"], [count(data.words), "different words"],
+  ];
+  return make("dl", { class: "tiles" }, tiles.map(([value, name]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+}
+
+function thumbnail(atlas) {
+  const order = atlas.order("structure");
+  const { values } = atlas.measures.weight;
+  const most = largest(values);
+  const cells = order.flatMap((a, y) => order.map((b, x) =>
+    tint(draw("rect", { class: "cell", x, y, width: 1.02, height: 1.02 }), values[a][b], most)));
+  const size = order.length;
+  return make("section", { class: "way-in" },
+    make("h2", {}, make("a", { href: "#/weights" }, "How topics link")),
+    make("a", { class: "thumbnail", href: "#/weights", "aria-label": "Open the matrix of weights between topics" },
+      draw("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true", "shape-rendering": "crispEdges" }, cells)),
+    make("p", { class: "lead" }, atlas.directed
+      ? "Each row is a topic that links, each column a topic that is linked to. Orange speaks for a link, blue against one."
+      : "Rows and columns are topics. Orange speaks for a link between two topics, blue against one."),
+    make("p", {}, make("a", { href: "#/graph" }, "The same as a graph of topics")));
+}
+
+function largestTopics(atlas) {
+  const order = atlas.order("share").slice(0, 8);
+  const most = atlas.topics[order[0]].share;
+  return make("section", { class: "way-in" },
+    make("h2", {}, make("a", { href: "#/topics" }, "The largest topics")),
+    make("ol", { class: "topic-list" }, order.map((k) => make("li", {}, topicLink(atlas, k, 5), shareBar(atlas.topics[k].share, most)))),
+    make("p", {}, make("a", { href: "#/topics" }, `All ${count(atlas.topics.length)} topics`)));
+}
+
+function quality({ meta }) {
+  const found = meta.quality;
+  if (!found) {
+    return section("Quality", null, notice("No held-out measures are here: the model was not evaluated, or its evaluation was not given. What the chains tell about themselves is below."));
+  }
+  const models = [{ model: "this model", own: true }, ...(found.baselines ?? [])];
+  const lead = `On documents that the model had not seen${found.folds ? `, ${plural(found.folds, "fold")}` : ""}${found.from ? ` (${found.from})` : ""}.`;
+  const panels = found.measures.map((measure) => measurePanel(measure, models));
+  return section("Quality", lead, make("div", { class: "multiples measures" }, panels));
+}
+
+function measurePanel(measure, models) {
+  const value = (each) => (each.own ? measure.mean : each[measure.name]?.mean ?? each[measure.name] ?? null);
+  const rows = models.filter((each) => value(each) !== null);
+  const sign = measure.better === "lower" ? 1 : -1;
+  rows.sort((x, y) => sign * (value(x) - value(y)));
+  const most = Math.max(...rows.map(value), 1e-12);
+  const spread = measure.sd === null || measure.sd === undefined ? "" : ` ± ${number(measure.sd, 2)}`;
+  return make("figure", { class: "measure" },
+    make("figcaption", {}, make("b", {}, measure.name), make("span", { class: "faint" }, ` ${measure.better} is better`)),
+    make("ul", { class: "bars" }, rows.map((each) => make("li", { class: each.own ? "own" : null },
+      make("span", { class: "name" }, each.model),
+      shareBar(value(each), most, { label: number(value(each)) + (each.own ? spread : "") })))));
+}
+
+function featureWeights({ meta }) {
+  if (!meta.features?.length) return null;
+  const columns = [
+    { key: "feature", title: "Feature of a pair", value: (row) => row.name },
+    { key: "weight", title: "Weight", numeric: true, value: (row) => row.mean, show: (row) => signed(row.mean) },
+    { key: "sd", title: "Standard deviation", numeric: true, value: (row) => row.sd, show: (row) => number(row.sd, 2) },
+    { key: "positive", title: "Positive in", numeric: true, value: (row) => row.positive, show: (row) => `${percent(row.positive)} of samples` },
+  ];
+  return section("What else speaks for a link",
+    "Beside topics, the model weighs these features of a pair. Each weight holds with the others as they are.",
+    tableOf({ caption: "Weights of features", file: "features.csv", columns, rows: meta.features, filters: false }));
+}
+
+function mixing({ meta }) {
+  const found = meta.mixing;
+  const columns = [
+    { key: "quantity", title: "Quantity", value: (row) => row.quantity },
+    { key: "mean", title: "Mean", numeric: true, value: (row) => row.mean, show: (row) => number(row.mean, 4) },
+    { key: "sd", title: "Standard deviation", numeric: true, class: "wide-only", value: (row) => row.sd, show: (row) => number(row.sd, 3) },
+    { key: "r_hat", title: "R-hat", numeric: true, value: (row) => row.r_hat, show: (row) => (row.r_hat === null ? "–" : row.r_hat.toFixed(3)) },
+    { key: "ess", title: "Effective samples", numeric: true, class: "wide-only", value: (row) => row.ess, show: (row) => number(row.ess, 3) },
+    { key: "means", title: "In words", value: (row) => rHatWords(row.r_hat, found.chains) },
+  ];
+  return section("Did the chains agree?",
+    found.verdict ?? "R-hat compares chains that began in different places: at 1 they tell the same, above 1.2 they do not.",
+    found.table?.length ? tableOf({ caption: "Mixing of the chains", file: "mixing.csv", columns, rows: found.table, filters: false }) : null,
+    make("p", { class: "lead" }, traceLead(found)),
+    traceGrid(found));
+}

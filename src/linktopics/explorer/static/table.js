@@ -1,0 +1,164 @@
+// Tables that sort, filter, turn pages and download.
+import { csvText, download } from "./csv.js";
+import { debounced, freshId, make, replace } from "./dom.js";
+import { count } from "./format.js";
+
+/**
+ * What a table asks for its rows: given filter, sort (key of a column), descending, page and size, the rows of the page
+ * and how many there are in all. This one has all rows at hand.
+ *
+ * @param {object[]} rows
+ * @param {object[]} columns
+ */
+export function localRows(rows, columns) {
+  const text = (row) => columns.map((column) => column.value(row) ?? "").join("\n").toLowerCase();
+  let searched = null;
+  return async ({ filter = "", sort, descending, page, size }) => {
+    const terms = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    if (terms.length) searched ??= rows.map(text);
+    const found = terms.length ? rows.filter((_, at) => terms.every((term) => searched[at].includes(term))) : rows.slice();
+    const column = columns.find((each) => each.key === sort);
+    if (column) found.sort((x, y) => compared(column.value(x), column.value(y), descending));
+    return { total: found.length, rows: found.slice(page * size, (page + 1) * size) };
+  };
+}
+
+/** Order of two values; what is missing comes last, whichever way is sorted. */
+function compared(x, y, descending) {
+  const [none, other] = [x === null || x === undefined, y === null || y === undefined];
+  if (none || other) return none - other;
+  const order = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), "en");
+  return descending ? -order : order;
+}
+
+/** A table of one kind of rows. */
+export class DataTable {
+  /**
+   * @param {object} options
+   * @param {string} options.caption What the table shows.
+   * @param {string} options.file Name of the file that is downloaded.
+   * @param {object[]} options.columns Each with `key`, `title`, `value(row)` for sorting and files, and optionally
+   *   `show(row)` for what is in the page, `numeric`, `class`, and `sortable: false`.
+   * @param {object[]} [options.rows] The rows, or
+   * @param {Function} [options.ask] who to ask for them; see `localRows`.
+   * @param {number} [options.size] Rows of a page.
+   * @param {boolean} [options.filters] Whether there is a field to filter rows by what is in them.
+   * @param {Node[]} [options.controls] What stands beside the filter.
+   */
+  constructor({ caption, file, columns, rows, ask, size = 20, filters = true, sort = null, descending = false, controls = [], filter = "", hint = "Filter" }) {
+    this.columns = columns;
+    this.ask = ask ?? localRows(rows, columns);
+    this.file = file;
+    this.asked = { filter, sort, descending, page: 0, size };
+    this.body = make("tbody");
+    this.heads = columns.map((column) => this.#head(column));
+    this.status = make("p", { class: "count", role: "status" });
+    this.pager = make("div", { class: "pager" });
+    const title = freshId("table");
+    const field = make("input", {
+      type: "search", placeholder: hint, "aria-label": `${hint}: ${caption}`, value: filter, autocomplete: "off",
+    });
+    const typed = debounced(() => this.show({ filter: field.value, page: 0 }), 120);
+    field.addEventListener("input", typed);
+    const few = rows && rows.length <= 3;
+    this.element = make("div", { class: "data" },
+      make("div", { class: "tools" },
+        filters && !few ? field : null, controls,
+        make("span", { class: "spring" }), this.status,
+        make("button", { type: "button", class: "quiet", on: { click: () => this.save() } }, "Download CSV")),
+      make("div", { class: "scroller", role: "group", "aria-labelledby": title, tabindex: 0 },
+        make("table", {},
+          make("caption", { id: title }, caption),
+          make("thead", {}, make("tr", {}, this.heads)), this.body)),
+      this.pager);
+    this.turn = 0;
+  }
+
+  /** Show rows again, with something changed of what is asked for. */
+  async show(changes = {}) {
+    Object.assign(this.asked, changes);
+    this.turn += 1;
+    const turn = this.turn;
+    this.element.setAttribute("aria-busy", "true");
+    let answer;
+    try {
+      answer = await this.ask(this.asked);
+    } catch (error) {
+      if (turn === this.turn) this.#failed(error);
+      return;
+    }
+    if (turn !== this.turn) return; // a later question has been asked
+    this.element.removeAttribute("aria-busy");
+    this.#fill(answer);
+  }
+
+  /** Download all rows that are found, not only those of this page. */
+  async save() {
+    const rows = [];
+    const size = 200;
+    for (let page = 0, total = 1; rows.length < total; page++) {
+      const answer = await this.ask({ ...this.asked, page, size });
+      if (!answer.rows.length) break;
+      rows.push(...answer.rows);
+      total = answer.total;
+    }
+    const columns = this.columns.filter((column) => column.value);
+    const header = columns.map((column) => column.key);
+    download(this.file, csvText([header, ...rows.map((row) => columns.map((column) => column.value(row)))]));
+  }
+
+  #head(column) {
+    const sortable = column.sortable !== false;
+    const kind = [column.numeric ? "numeric" : "", column.class ?? ""].join(" ").trim() || null;
+    if (!sortable) return make("th", { scope: "col", class: kind }, column.title);
+    const button = make("button", { type: "button", on: { click: () => this.#sortBy(column) } }, column.title);
+    return make("th", { scope: "col", class: kind, "aria-sort": "none", "data-key": column.key }, button);
+  }
+
+  #sortBy(column) {
+    const again = this.asked.sort === column.key;
+    // Large numbers are looked for first, and words from A on.
+    this.show({ sort: column.key, descending: again ? !this.asked.descending : !!column.numeric, page: 0 });
+  }
+
+  #fill({ total, rows }) {
+    const { page, size, sort, descending } = this.asked;
+    for (const head of this.heads) {
+      if (!head.hasAttribute("aria-sort")) continue;
+      const state = head.dataset.key !== sort ? "none" : descending ? "descending" : "ascending";
+      head.setAttribute("aria-sort", state);
+    }
+    replace(this.body, rows.map((row) => this.#line(row)));
+    if (!rows.length) {
+      this.body.append(make("tr", {}, make("td", { class: "empty", colspan: this.columns.length }, "Nothing found.")));
+    }
+    const last = Math.min(total, (page + 1) * size);
+    const whole = total <= size;
+    this.status.textContent = whole ? `${count(total)} rows` : `${count(page * size + 1)} to ${count(last)} of ${count(total)}`;
+    const turn = (text, to, possible) =>
+      make("button", { type: "button", disabled: !possible, on: { click: () => this.show({ page: to }) } }, text);
+    replace(this.pager, whole ? null : [turn("Previous", page - 1, page > 0), turn("Next", page + 1, last < total)]);
+  }
+
+  #line(row) {
+    return make("tr", {}, this.columns.map((column) => {
+      const kind = [column.numeric ? "numeric" : "", column.class ?? ""].join(" ").trim() || null;
+      return make("td", { class: kind }, column.show ? column.show(row) : String(column.value(row) ?? "–"));
+    }));
+  }
+
+  #failed(error) {
+    this.element.removeAttribute("aria-busy");
+    const cell = make("td", { class: "empty", colspan: this.columns.length, role: "alert" }, error.message);
+    replace(this.body, make("tr", {}, cell));
+    this.status.textContent = "";
+    replace(this.pager);
+  }
+}
+
+/** A table, already shown. */
+export function tableOf(options) {
+  const table = new DataTable(options);
+  table.show();
+  return table.element;
+}

@@ -1,0 +1,51 @@
+// Traces of chains as small multiples, and what R-hat says in plain words.
+import { draw, make } from "./dom.js";
+import { count, number } from "./format.js";
+
+const TRACE = { width: 260, height: 84, top: 6, bottom: 6 };
+
+/** What a value of R-hat means. */
+export function rHatWords(rHat, chains) {
+  if (rHat === null || rHat === undefined) return chains < 2 ? "cannot be told from one chain" : "cannot be told";
+  if (rHat < 1.01) return "chains agree";
+  if (rHat < 1.05) return "chains nearly agree";
+  if (rHat < 1.2) return "chains differ somewhat";
+  return "chains differ: each found its own solution";
+}
+
+/** All traces of all chains; the sweeps that were thrown away are shaded. */
+export function traceGrid(mixing) {
+  const figures = Object.entries(mixing.traces ?? {}).map(([name, chains]) => traceFigure(name, chains, mixing));
+  return make("div", { class: "multiples" }, figures);
+}
+
+function traceFigure(name, chains, mixing) {
+  const { width, height, top, bottom } = TRACE;
+  const after = Math.min(mixing.burn_in / (mixing.step || 1), Math.max(...chains.map((chain) => chain.length)) - 2);
+  const all = chains.flat().filter((value) => value !== null);
+  // The first sweeps jump: without them the rest would be seen as a straight line.
+  const settled = chains.flatMap((chain) => chain.slice(Math.floor(after / 3))).filter((value) => value !== null);
+  const [low, high] = [Math.min(...settled), Math.max(...settled)];
+  const span = high - low || Math.abs(high) || 1;
+  const longest = Math.max(2, ...chains.map((chain) => chain.length));
+  const x = (at) => (at / (longest - 1)) * width;
+  const y = (value) => top + (1 - (value - low) / span) * (height - top - bottom);
+  const lines = chains.map((chain, number) => draw("polyline", {
+    class: `trace chain-${number % 8}`,
+    points: chain.map((value, at) => (value === null ? "" : `${x(at).toFixed(1)},${y(value).toFixed(1)}`)).join(" "),
+  }));
+  const burn = draw("rect", { class: "burn", x: 0, y: 0, width: x(Math.max(0, after)), height });
+  const words = `${name}: ${chains.length} chains, between ${number(Math.min(...all), 4)} and ${number(Math.max(...all), 4)}`;
+  return make("figure", { class: "trace-figure" },
+    make("figcaption", {}, name),
+    make("div", { class: "trace-box" },
+      draw("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": words }, burn, lines),
+      make("span", { class: "high" }, number(high, 3)),
+      make("span", { class: "low" }, number(low, 3))));
+}
+
+/** A sentence that says how to read the traces. */
+export function traceLead(mixing) {
+  const chains = mixing.chains === 1 ? "One chain" : `${count(mixing.chains)} chains, a colour each`;
+  return `${chains}, over ${count(mixing.sweeps)} sweeps. The shaded part, ${count(mixing.burn_in)} sweeps, was thrown away; ${count(mixing.samples)} samples were kept from the rest. Lines that lie over one another and go nowhere are a good sign.`;
+}

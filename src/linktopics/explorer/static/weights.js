@@ -1,0 +1,124 @@
+// The page of the weight matrix.
+import { HeatMap, cellSummary, colourLegend } from "./heatmap.js";
+import { choice, make, replace, watchWidth } from "./dom.js";
+import { number, percent, plural, signed } from "./format.js";
+import { DataTable } from "./table.js";
+import { documentLink, notice, shareBar, topicLink } from "./widgets.js";
+
+const ORDERS = [["structure", "structure"], ["share", "share"], ["number", "number"]];
+
+/** The page `#/weights`; `?from=3&to=7` opens a cell. */
+export async function showWeights(atlas, _, asked) {
+  const state = { order: "structure", measure: "weight", width: 0 };
+  const panel = make("aside", { class: "panel", "aria-label": "The chosen cell", tabindex: -1 });
+  const map = new HeatMap(atlas, (a, b, byKey) => openCell(atlas, panel, map, a, b, byKey));
+  const holder = make("div", { class: "map-holder" }, map.element);
+  const legend = make("div", {});
+  const means = make("p", { class: "lead" });
+  const redraw = () => {
+    const measure = atlas.measures[state.measure];
+    map.show(state.width, measure, atlas.order(state.order));
+    replace(legend, colourLegend(measure));
+    means.textContent = measure.means;
+  };
+  const change = (name) => (value) => {
+    state[name] = value;
+    redraw();
+  };
+  watchWidth(holder, (width) => {
+    const first = state.width === 0;
+    state.width = width;
+    redraw();
+    if (first && asked.has("from") && asked.has("to")) chooseAsked(atlas, map, asked);
+  });
+  replace(panel, howToRead(atlas));
+  const measures = Object.entries(atlas.measures).map(([key, measure]) => [key, measure.title]);
+  return make("div", { class: "page" },
+    make("h1", {}, "How topics link"),
+    make("p", { class: "lead large" }, atlas.directed
+      ? "Rows are the topics of documents that link, columns those of documents that are linked to: directed, so that a cell and its mirror image differ."
+      : "Each cell is a pair of topics. Weights are symmetric: a cell and its mirror image are the same."),
+    make("div", { class: "tools" }, choice("Order by", ORDERS, state.order, change("order")), choice("Show", measures, state.measure, change("measure"))),
+    make("div", { class: "with-panel" }, make("div", {}, holder, legend, means), panel),
+    allCells(atlas));
+}
+
+function chooseAsked(atlas, map, asked) {
+  const [a, b] = [Number(asked.get("from")), Number(asked.get("to"))];
+  if (atlas.topics[a] && atlas.topics[b]) map.choose(a, b, false);
+}
+
+function howToRead(atlas) {
+  return [
+    make("h2", {}, "Reading the matrix"),
+    make("ul", { class: "plain" },
+      make("li", {}, "Orange cells speak for a link between two topics, blue cells against one; the stronger, the further from zero."),
+      make("li", {}, "A dot says that the samples do not agree on the sign."),
+      atlas.directed ? make("li", {}, "Orange here and blue in the mirror image is a direction: one topic links to the other, but not back.") : null,
+      make("li", {}, "The diagonal is how much documents of a topic link among themselves.")),
+    make("p", { class: "faint" }, "Choose a cell to see the links of the data it explains best. With the keyboard: arrow keys, Enter to open, Escape to come back."),
+  ];
+}
+
+async function openCell(atlas, panel, map, a, b, byKey) {
+  history.replaceState(null, "", `#/weights?from=${a}&to=${b}`);
+  const { weights } = atlas;
+  const arrow = atlas.directed ? "→" : "–";
+  const links = make("div", { "aria-live": "polite" }, make("p", { class: "waiting" }, "Looking for links …"));
+  replace(panel,
+    make("h2", {}, atlas.directed ? `From topic ${a} to topic ${b}` : `Topics ${a} and ${b}`),
+    make("p", { class: "pair" }, topicLink(atlas, a), make("span", { class: "arrow" }, ` ${arrow} `), topicLink(atlas, b)),
+    [...cellSummary(atlas, atlas.measures.weight, a, b).children].slice(1),
+    make("p", {}, `${number(weights.observed[a][b], 3)} links in the data, ${number(weights.chance[a][b], 3)} by chance.`),
+    make("h3", {}, "Links it explains best"), links,
+    make("h3", {}, "Words of both topics"), wordsOfBoth(atlas, a, b));
+  panel.onkeydown = (event) => event.key === "Escape" && map.focus();
+  if (byKey) panel.focus();
+  else if (panel.getBoundingClientRect().top > innerHeight * 0.8) panel.scrollIntoView({ block: "start" });
+  try {
+    replace(links, linkList(atlas, atlas.learn(await atlas.source.cell(a, b)), arrow));
+  } catch (error) {
+    replace(links, notice(error.message, "wrong"));
+  }
+}
+
+function linkList(atlas, cell, arrow) {
+  if (!cell.links.length) {
+    return notice(cell.known === false ? "Links are kept for the strongest cells only; this one is not among them." : "No link of the data is explained by this cell.");
+  }
+  return make("ol", { class: "link-list" }, cell.links.map((link) => make("li", {},
+    make("div", {}, documentLink(atlas, link.source, 80), make("span", { class: "arrow" }, ` ${arrow} `), documentLink(atlas, link.target, 80)),
+    make("div", { class: "faint" }, `adds ${signed(link.part)}, ${percent(Math.abs(link.share))} of what speaks ${link.part < 0 ? "against" : "for"} it; probability ${percent(link.probability)}`))));
+}
+
+function wordsOfBoth(atlas, a, b) {
+  const column = (k) => {
+    const topic = atlas.topics[k];
+    const words = atlas.best[k].slice(0, 10);
+    const p = new Map(topic.words.map((word, at) => [word, topic.p[at]]));
+    const most = p.get(words[0]);
+    return make("div", {}, make("h4", {}, topicLink(atlas, k, 1)),
+      make("ul", { class: "bars words" }, words.map((word) => make("li", {}, make("span", { class: "name" }, word), shareBar(p.get(word), most)))));
+  };
+  return make("div", { class: a === b ? "" : "two" }, column(a), a === b ? null : column(b));
+}
+
+function allCells(atlas) {
+  const { mean, sd, positive, observed, chance } = atlas.weights;
+  const rows = [...atlas.pairs(), ...atlas.topics.map((_, k) => [k, k])].map(([a, b]) => ({
+    a, b, mean: mean[a][b], sd: sd[a][b], positive: positive[a][b], observed: observed[a][b], chance: chance[a][b],
+  }));
+  const columns = [
+    { key: "from", title: atlas.directed ? "From topic" : "Topic", value: (row) => atlas.label(row.a), show: (row) => topicLink(atlas, row.a, 2) },
+    { key: "to", title: atlas.directed ? "To topic" : "Topic", value: (row) => atlas.label(row.b), show: (row) => topicLink(atlas, row.b, 2) },
+    { key: "weight", title: "Weight", numeric: true, value: (row) => row.mean, show: (row) => make("a", { href: `#/weights?from=${row.a}&to=${row.b}` }, signed(row.mean)) },
+    { key: "sd", title: "Standard deviation", numeric: true, class: "wide-only", value: (row) => row.sd, show: (row) => number(row.sd, 2) },
+    { key: "positive", title: "Positive in", numeric: true, value: (row) => row.positive, show: (row) => percent(row.positive) },
+    { key: "observed", title: "Links", numeric: true, value: (row) => row.observed, show: (row) => number(row.observed, 3) },
+    { key: "chance", title: "By chance", numeric: true, class: "wide-only", value: (row) => row.chance, show: (row) => number(row.chance, 3) },
+  ];
+  const table = new DataTable({ caption: "Weights between topics", file: "weights.csv", columns, rows, sort: "weight", descending: true });
+  const more = make("details", { class: "more" }, make("summary", {}, `All ${plural(rows.length, "cell")} as a table`), table.element);
+  more.addEventListener("toggle", () => more.open && table.show(), { once: true });
+  return more;
+}

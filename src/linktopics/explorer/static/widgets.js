@@ -1,0 +1,65 @@
+// Small things that several pages show: topics, documents, bars, reasons.
+import { make } from "./dom.js";
+import { cut, percent, signed } from "./format.js";
+
+/** A link to a topic: its number and its words. */
+export function topicLink(atlas, k, n = 3) {
+  return make("a", { class: "topic", href: `#/topics/${k}` }, make("b", {}, k), " ", cut(atlas.words(k, n), 60));
+}
+
+/** A link to a document by its title. */
+export function documentLink(atlas, i, length = 110) {
+  return make("a", { class: "document", href: `#/documents/${i}` }, cut(atlas.title(i), length));
+}
+
+/** A bar of a share of a whole, with what it says for those who do not see it. */
+export function shareBar(share, most, { kind = "", label = percent(share) } = {}) {
+  const bar = make("span", { class: `bar ${kind}`, style: { "--w": `${(100 * Math.min(1, share / most)).toFixed(1)}%` } });
+  return make("span", { class: "share" }, make("span", { class: "track", "aria-hidden": "true" }, bar), make("span", { class: "amount" }, label));
+}
+
+/** A probability with a bar, and the interval if it is known. */
+export function probabilityBar({ probability, lower, upper }) {
+  const bar = shareBar(probability, 1);
+  if (lower === undefined || lower === null) return bar;
+  const line = make("span", { class: "interval", style: { "--from": `${100 * lower}%`, "--to": `${100 * upper}%` } });
+  bar.querySelector(".track").append(line);
+  bar.append(make("span", { class: "range" }, `${percent(lower)} to ${percent(upper)}`));
+  return bar;
+}
+
+/** The reasons of a link, largest first. */
+export function reasonList(atlas, why, arrow = "→") {
+  if (!why?.length) return make("span", { class: "faint" }, "Nothing in particular speaks for it.");
+  return make("ul", { class: "reasons" }, why.map((reason) => make("li", {},
+    make("span", { class: "amount", title: `adds ${signed(reason.part)} to the score` }, percent(Math.abs(reason.share))),
+    make("span", {}, reasonBody(atlas, reason, arrow)))));
+}
+
+function reasonBody(atlas, reason, arrow) {
+  if (!reason.topics) return reason.detail ? [make("span", { class: "faint" }, `${reason.feature}: `), reason.detail] : reason.feature;
+  const [a, b] = reason.topics;
+  return [topicLink(atlas, a, 2), make("span", { class: "arrow" }, ` ${arrow} `), topicLink(atlas, b, 2)];
+}
+
+/** The reasons in one line, for files. */
+export function reasonText(atlas, why) {
+  const name = ({ topics, feature, detail }) =>
+    topics ? `${atlas.words(topics[0], 2)} -> ${atlas.words(topics[1], 2)}` : detail || feature;
+  return (why ?? []).map((reason) => `${percent(Math.abs(reason.share))} ${name(reason)}`).join("; ");
+}
+
+/** A section with a heading and a sentence of what it shows. */
+export function section(title, lead, ...content) {
+  return make("section", {}, make("h2", {}, title), lead ? make("p", { class: "lead" }, lead) : null, ...content);
+}
+
+/** Names and values, side by side. */
+export function factList(pairs) {
+  return make("dl", { class: "facts" }, pairs.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+}
+
+/** A word about something that is missing or went wrong. */
+export function notice(text, kind = "") {
+  return make("p", { class: `notice ${kind}`, role: kind === "wrong" ? "alert" : null }, text);
+}
