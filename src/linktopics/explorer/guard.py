@@ -1,0 +1,193 @@
+"""What every request to the server goes through: who asks, how much, for how long, and what is said when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from linktopics.explorer.limits import Limits
+
+__all__ = ["LOOPBACK", "Guard", "RefusedError", "error_response", "host_of", "read_json"]
+
+LOG = logging.getLogger("linktopics.server")
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+"""Names of this machine, for itself."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Of every response, but where it has its own."""
+
+DRAINED = 2**22
+"""Bytes of a body that is too large which are read all the same: some clients only listen when they are done."""
+
+
+class RefusedError(Exception):
+    """A request that is not answered, and why."""
+
+    def __init__(self, status: int, sentence: str, *, retry: int | None = None, close: bool = False) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence = status, sentence
+        self.headers = {"Retry-After": str(retry)} if retry is not None else {}
+        if close:
+            self.headers["Connection"] = "close"
+
+    def response(self) -> Response:
+        """Return what is answered instead."""
+        return error_response(self.status, self.sentence, self.headers)
+
+
+def error_response(status: int, sentence: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """Return a response that says in a sentence what is wrong."""
+    body = json.dumps({"error": sentence, **more}).encode("ascii")
+    return Response(body, status, media_type="application/json", headers=dict(headers or {}))
+
+
+class Guard:
+    """Middleware that checks where requests come from, bounds their number, and lets no error out.
+
+    Parameters
+    ----------
+    app : callable
+        What answers requests.
+    limits : Limits
+        How many may be answered at once.
+    hosts : frozenset of str or None
+        Names by which the server may be called; None is any.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Limits, hosts: frozenset[str] | None) -> None:
+        self.app, self.limits, self.hosts = app, limits, hosts
+        self.active = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1003})
+                return
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        self.active += 1
+        try:
+            self._check(scope)
+            await self.app(scope, receive, send_guarded)
+        except RefusedError as refused:
+            await refused.response()(scope, receive, send_guarded)
+        except ClientDisconnect:
+            pass  # nobody is there to be told
+        except Exception:
+            number = secrets.token_hex(4)
+            LOG.exception("error %s at %s %r", number, scope["method"], scope["path"])
+            if started:
+                raise  # half of the answer has gone out: closing the connection is all that can be done
+            sentence = f"Something went wrong in the server; its log says more under the number {number}."
+            await error_response(500, sentence, number=number)(scope, receive, send_guarded)
+        finally:
+            self.active -= 1
+
+    def _check(self, scope: Scope) -> None:
+        if self.active > self.limits.requests:
+            raise RefusedError(503, "Too many requests are being answered; ask again in a second.", retry=1)
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if self.hosts is not None and host_of(host) not in self.hosts:
+            raise RefusedError(400, "The server does not go by the name in the Host header of this request.")
+        origin = headers.get("origin")
+        if origin is not None and scope["method"] == "POST" and not _same_site(origin, host):
+            raise RefusedError(403, "Pages of other sites cannot ask this server.")
+
+
+def host_of(host: str) -> str:
+    """Return a Host header without its port, in small letters.
+
+    Examples
+    --------
+    >>> host_of("LocalHost:8000"), host_of("[::1]:8000"), host_of("::1")
+    ('localhost', '[::1]', '::1')
+    """
+    name, colon, port = host.lower().rpartition(":")
+    return name if colon and port.isdigit() and (":" not in name or name.endswith("]")) else host.lower()
+
+
+def _same_site(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+async def read_json(request: Request, limits: Limits) -> dict[str, Any]:
+    """Return the object in the body of a request; what is too long, too slow or no JSON is refused."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(415, "Send JSON, with the header Content-Type: application/json.", close=True)
+    try:
+        body = await asyncio.wait_for(_read(request, limits.body), limits.reading)
+    except asyncio.TimeoutError:
+        raise RefusedError(408, f"The request did not arrive within {limits.reading:g} seconds.", close=True) from None
+    try:
+        asked = json.loads(body.decode("utf-8"), parse_constant=_no_number)
+    except RecursionError:
+        raise RefusedError(400, "The body is nested too deeply.") from None
+    except ValueError:  # of JSON and of UTF-8
+        raise RefusedError(400, "The body is not JSON in UTF-8.") from None
+    if not isinstance(asked, dict):
+        raise RefusedError(422, 'The body must be an object, such as {"text": "..."}.')
+    return asked
+
+
+async def _read(request: Request, most: int) -> bytes:
+    parts, size = [], 0
+    announced = request.headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > most + DRAINED:
+        raise _too_large(most)
+    async for part in request.stream():
+        size += len(part)
+        if size > most + DRAINED:
+            raise _too_large(most)
+        if size <= most:
+            parts.append(part)
+    if size > most:
+        raise _too_large(most)
+    return b"".join(parts)
+
+
+def _too_large(most: int) -> RefusedError:
+    return RefusedError(413, f"The body is too large; at most {most:,} bytes are read.", close=True)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

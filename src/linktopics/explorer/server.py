@@ -1,0 +1,440 @@
+"""The server: the pages of the explorer, and behind them a JSON API that programs can use. It only reads.
+
+What can be asked, within which bounds, is described in `openapi`; here it is answered. All routes are answered by the
+event loop, which waits for `Lane` threads where something is to be computed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from linktopics import __version__
+from linktopics.errors import DataError
+from linktopics.explorer.asking import PARTS_SHOWN, Asker, Question
+from linktopics.explorer.bundle import SORTS, Explorer
+from linktopics.explorer.guard import Guard, RefusedError, error_response, read_json
+from linktopics.explorer.lanes import BusyError, KeptAnswers, Lane
+from linktopics.explorer.limits import Limits
+from linktopics.explorer.openapi import describe
+from linktopics.explorer.page import server_page, static_file, static_names
+
+__all__ = ["Api", "create_app"]
+
+TEXTS_TOGETHER = 20_000
+"""Characters of texts that are answered together."""
+
+PER_TEXT = 600
+"""Characters that a text counts for at least: what it costs to answer whatever its length."""
+
+TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+JSON_TYPE = "application/json"
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def to_bytes(value: Any) -> bytes:
+    """Write JSON in ASCII: half of a pair of surrogates, which some texts have, can be written in no other way."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def create_app(
+    explorer: Explorer,
+    *,
+    limits: Limits | None = None,
+    hosts: frozenset[str] | None = None,
+    jobs: int = 1,
+    n_samples: int | None = None,
+) -> Starlette:
+    """Return the server as an ASGI application.
+
+    Parameters
+    ----------
+    explorer : Explorer
+        What is shown.
+    limits : Limits, optional
+        What is refused because it is too long or too much.
+    hosts : frozenset of str, optional
+        Names by which the server may be called, against pages of other sites that name it as their own; None is any.
+    jobs : int, default=1
+        Threads that answer questions about texts.
+    n_samples : int, optional
+        Posterior samples to answer them with; None is all.
+
+    Examples
+    --------
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.explorer import Explorer
+    >>> from linktopics.explorer.server import create_app
+    >>> from starlette.testclient import TestClient
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> with TestClient(create_app(Explorer(model))) as client:
+    ...     client.get("/api/documents", params={"query": "stars"}).json()["total"]
+    ...     client.post("/api/suggest", json={"text": "kittens purr"}).json()["known"]
+    2
+    2
+    """
+    limits = Limits() if limits is None else limits
+    api = Api(explorer, Asker(explorer, limits, n_samples=n_samples), limits, jobs)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        api.close()
+
+    async def refused(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        return error.response()
+
+    async def failed(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        said = {404: f"There is nothing at {_short(request.url.path)}.", 405: f"{request.method} is not possible here."}
+        return error_response(error.status_code, said.get(error.status_code, str(error.detail)), error.headers)
+
+    app = Starlette(
+        routes=api.routes(),
+        middleware=[Middleware(Guard, limits=limits, hosts=hosts)],
+        exception_handlers={RefusedError: refused, HTTPException: failed},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.api = api
+    return app
+
+
+class Api:
+    """The routes, and what they have in common.
+
+    Parameters
+    ----------
+    explorer : Explorer
+        What is known of the model and its documents.
+    asker : Asker
+        What answers questions about texts.
+    limits : Limits
+        What is refused.
+    jobs : int
+        Threads that answer questions about texts.
+    """
+
+    def __init__(self, explorer: Explorer, asker: Asker, limits: Limits, jobs: int) -> None:
+        self.explorer, self.asker, self.limits = explorer, asker, limits
+        self.kept = KeptAnswers(limits.answers)
+        self.texts: Lane[tuple[str, int, str]] = Lane(
+            self._suggest, waiting=limits.waiting, together=TEXTS_TOGETHER, jobs=jobs,
+            size=lambda asked: max(len(asked[0]), PER_TEXT),
+        )  # fmt: skip
+        self.reading: Lane[Callable[[], Any]] = Lane(_call_each, waiting=limits.waiting)
+        self.thinking: Lane[Callable[[], Any]] = Lane(_call_each, waiting=limits.waiting)
+        self.numbers = {id: number for number, id in reversed(list(enumerate(explorer.ids)))}
+        self.description = describe(limits, explorer.n_topics)
+        self.files = {name: static_file(name).encode() for name in static_names() if _type_of(name)}
+        self.page = server_page().encode()
+
+    def close(self) -> None:
+        """Let go of threads."""
+        for lane in (self.texts, self.reading, self.thinking):
+            lane.close()
+
+    def warm_up(self) -> None:
+        """Work out what the first questions would otherwise wait for: kernels are compiled, or read from disk."""
+        explorer = self.explorer
+        explorer.meta()
+        explorer.documents(query="a")
+        explorer.document(0)
+        if explorer.network.vectorizer is not None and explorer.network.n_links:
+            words = explorer.words[: min(20, len(explorer.words))]
+            self._suggest([(" ".join(words), 1, "both")])
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Routes
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def routes(self) -> list[Route]:
+        """Return all routes."""
+        return [
+            _route("/", self.get_page),
+            _route("/static/{name}", self.get_file),
+            _route("/openapi.json", self.get_description),
+            _route("/api/health", self.get_health),
+            _route("/api/meta", self.get_meta),
+            _route("/api/cells/{a}/{b}", self.get_cell),
+            _route("/api/topics", self.get_topics),
+            _route("/api/topics/{k}", self.get_topic),
+            _route("/api/documents", self.get_documents),
+            _route("/api/documents/{id:path}", self.get_document),
+            _route("/api/suggest", self.post_suggest, "POST"),
+            _route("/api/changes", self.post_changes, "POST"),
+            _route("/api/explain", self.post_explain, "POST"),
+        ]
+
+    async def get_page(self, request: Request) -> Response:
+        """Return the page."""
+        return Response(self.page, media_type="text/html", headers={"Cache-Control": "no-cache"})
+
+    async def get_file(self, request: Request) -> Response:
+        """Return a file that the page needs."""
+        name = request.path_params["name"]
+        if name not in self.files:
+            raise RefusedError(404, f"There is no file {_short(name)}.")
+        return Response(self.files[name], headers={"Content-Type": _type_of(name), "Cache-Control": "no-cache"})
+
+    async def get_description(self, request: Request) -> Response:
+        """Return the description of the API."""
+        return await self._kept("openapi", lambda: self.description)
+
+    async def get_health(self, request: Request) -> Response:
+        """Say that the server is there, and what it serves."""
+        return _json(to_bytes({"status": "ok", "version": __version__, "documents": len(self.explorer.ids)}))
+
+    async def get_meta(self, request: Request) -> Response:
+        """Return all but single documents and links."""
+        return await self._kept("meta", self.explorer.meta)
+
+    async def get_topics(self, request: Request) -> Response:
+        """Return the topics."""
+        return await self._kept("topics", self._topics)
+
+    async def get_topic(self, request: Request) -> Response:
+        """Return a topic."""
+        k = self._topic(request.path_params["k"])
+        return await self._kept(("topic", k), lambda: self._one_topic(k))
+
+    async def get_cell(self, request: Request) -> Response:
+        """Return the links that the weight of two topics explains best."""
+        a, b = (self._topic(request.path_params[name]) for name in ("a", "b"))
+        top = _whole(request.query_params, "top", 8, 1, self.limits.top)
+        return await self._kept(("cell", a, b, top), lambda: self.explorer.cell(a, b, top))
+
+    async def get_documents(self, request: Request) -> Response:
+        """Return a page of documents."""
+        asked, limits = request.query_params, self.limits
+        query = asked.get("query", "")
+        if len(query) > limits.query:
+            raise RefusedError(
+                422, f"query has {len(query):,} characters; at most {limits.query:,} can be searched for."
+            )
+        topic = _whole(asked, "topic", -1, 0, self.explorer.n_topics - 1)
+        sort = _one_of(asked, "sort", SORTS)
+        if sort == "topic" and topic < 0:
+            raise RefusedError(422, "Documents are sorted by the share of a topic, so sort=topic needs topic=.")
+        descending = _one_of(asked, "descending", ("false", "true")) == "true"
+        page, size = _whole(asked, "page", 0, 0, limits.pages), _whole(asked, "size", 50, 1, limits.page)
+        arguments = (query, None if topic < 0 else topic, sort, descending, page, size)
+        return await self._kept(("documents", *arguments), lambda: self.explorer.documents(*arguments))
+
+    async def get_document(self, request: Request) -> Response:
+        """Return a document."""
+        given = request.path_params["id"]
+        if _one_of(request.query_params, "by", ("id", "number")) == "number":
+            number = int(given) if re.fullmatch(r"[0-9]{1,9}", given) else -1
+            if not 0 <= number < len(self.explorer.ids):
+                last = len(self.explorer.ids) - 1
+                raise RefusedError(404, f"There is no document {_short(given)}; numbers run from 0 to {last}.")
+        else:
+            number = self._number(given)
+        return await self._kept(("document", number), lambda: self.explorer.document(number))
+
+    async def post_suggest(self, request: Request) -> Response:
+        """Return topics and suggested links of a text."""
+        asked = await self._asked(request, "text", "top", "direction")
+        question = self._text(asked), self._top(asked), self._direction(asked)
+        return _json(await self._answered(("suggest", *question), lambda: self.texts.ask(question)))
+
+    async def post_changes(self, request: Request) -> Response:
+        """Return what single words of a text change."""
+        asked = await self._asked(request, "text", "top", "direction", "add")
+        text, top, direction, add = self._text(asked), self._top(asked), self._direction(asked), self._added(asked)
+
+        def answer() -> dict[str, Any]:
+            return self.asker.changes(Question(self.asker.read(text), top, direction), add)
+
+        key = ("changes", text, top, direction, *add)
+        return _json(await self._answered(key, lambda: self.thinking.ask(answer)))
+
+    async def post_explain(self, request: Request) -> Response:
+        """Return why a document or a text links to a document, or does not."""
+        asked = await self._asked(request, "source", "text", "target", "top")
+        if ("source" in asked) == ("text" in asked):
+            raise RefusedError(422, "Say what links: source, the id of a document, or text; one of the two.")
+        target, top = self._id(asked, "target"), self._top(asked, PARTS_SHOWN)
+        source: int | str = self._text(asked) if "text" in asked else self._id(asked, "source")
+
+        def answer() -> dict[str, Any]:
+            return self.asker.explain(self.asker.read(source) if isinstance(source, str) else source, target, top)
+
+        return _json(await self._answered(("explain", source, target, top), lambda: self.thinking.ask(answer)))
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Answers
+    # ------------------------------------------------------------------------------------------------------------------
+
+    async def _kept(self, key: Any, make: Callable[[], Any]) -> Response:
+        return _json(await self._answered(key, lambda: self.reading.ask(make)))
+
+    async def _answered(self, key: Any, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+        """Return an answer that is kept, or ask for it."""
+        try:
+            return await self.kept.get(key, ask)
+        except BusyError:
+            raise RefusedError(503, "Too many questions wait for an answer; ask again in a second.", retry=1) from None
+        except DataError as error:
+            raise RefusedError(422, str(error)) from None
+
+    def _suggest(self, questions: list[tuple[str, int, str]]) -> list[bytes | Exception]:
+        """Answer questions about texts, in a thread; one that cannot be answered does not spoil the others."""
+        read = [self._question(*question) for question in questions]
+        found = iter(self._suggest_together([one for one in read if isinstance(one, Question)]))
+        return [next(found) if isinstance(one, Question) else one for one in read]
+
+    def _question(self, text: str, top: int, direction: str) -> Question | Exception:
+        try:
+            return Question(self.asker.read(text), top, direction)
+        except Exception as error:
+            return error
+
+    def _suggest_together(self, questions: list[Question]) -> list[bytes | Exception]:
+        if not questions:
+            return []
+        try:
+            return [to_bytes(answer) for answer in self.asker.suggest(questions)]
+        except Exception as error:
+            if len(questions) == 1:
+                return [error]
+            return [answer for question in questions for answer in self._suggest_together([question])]
+
+    def _topics(self) -> dict[str, Any]:
+        meta = self.explorer.meta()
+        return {"topics": meta["topics"], "names": meta["names"]}
+
+    def _one_topic(self, k: int) -> dict[str, Any]:
+        topic = self.explorer.meta()["topics"][k]
+        return {"k": k, **topic, "names": self.explorer.names(topic["documents"])}
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Questions
+    # ------------------------------------------------------------------------------------------------------------------
+
+    async def _asked(self, request: Request, *fields: str) -> dict[str, Any]:
+        asked = await read_json(request, self.limits)
+        for name in asked:
+            if name not in fields:
+                raise RefusedError(422, f"There is no field {_short(name)} here; the fields are {', '.join(fields)}.")
+        return asked
+
+    def _text(self, asked: Mapping[str, Any]) -> str:
+        return _string(asked, "text", self.limits.text)
+
+    def _top(self, asked: Mapping[str, Any], default: int = 8) -> int:
+        top = asked.get("top", default)
+        if isinstance(top, float) and top.is_integer():  # JSON has one kind of numbers
+            top = int(top)
+        if not isinstance(top, int) or isinstance(top, bool) or not 1 <= top <= self.limits.top:
+            raise RefusedError(422, f"top must be a whole number from 1 to {self.limits.top}.")
+        return top
+
+    def _direction(self, asked: Mapping[str, Any]) -> str:
+        direction = asked.get("direction", "both")
+        if direction not in ("both", "out", "in"):
+            raise RefusedError(422, "direction must be both, out or in.")
+        return str(direction)
+
+    def _added(self, asked: Mapping[str, Any]) -> list[str]:
+        add, limits = asked.get("add", []), self.limits
+        if not isinstance(add, list) or len(add) > limits.added or not all(isinstance(word, str) for word in add):
+            raise RefusedError(422, f"add must be a list of at most {limits.added} words.")
+        if any(not 1 <= len(word) <= limits.word for word in add):
+            raise RefusedError(422, f"A word in add must have from 1 to {limits.word} characters.")
+        return add
+
+    def _id(self, asked: Mapping[str, Any], name: str) -> int:
+        return self._number(_string(asked, name, self.limits.id))
+
+    def _number(self, id: str) -> int:
+        """Return the number of the document with an id."""
+        if id not in self.numbers:
+            raise RefusedError(404, f"No document has the id {_short(id)}.")
+        return self.numbers[id]
+
+    def _topic(self, given: str) -> int:
+        k = int(given) if re.fullmatch(r"[0-9]{1,9}", given) else -1
+        if not 0 <= k < self.explorer.n_topics:
+            last = self.explorer.n_topics - 1
+            raise RefusedError(404, f"There is no topic {_short(given)}; topics run from 0 to {last}.")
+        return k
+
+
+def _call_each(calls: list[Callable[[], Any]]) -> list[bytes | Exception]:
+    return [_called(call) for call in calls]
+
+
+def _called(call: Callable[[], Any]) -> bytes | Exception:
+    try:
+        return to_bytes(call())
+    except Exception as error:
+        return error
+
+
+def _route(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
+    """Return a route that also says which methods it has."""
+    methods = ["GET", "HEAD", "OPTIONS"] if method == "GET" else [method, "OPTIONS"]
+
+    async def answer(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"Allow": ", ".join(methods)})
+        return await endpoint(request)
+
+    return Route(path, answer, methods=methods)
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type=JSON_TYPE)
+
+
+def _type_of(name: str) -> str:
+    return next((type for ending, type in TYPES.items() if name.endswith(ending)), "")
+
+
+def _short(text: str) -> str:
+    """Quote what was given, or its beginning."""
+    return repr(text if len(text) <= 80 else text[:77] + "...")
+
+
+def _string(asked: Mapping[str, Any], name: str, most: int) -> str:
+    value = asked.get(name)
+    if not isinstance(value, str):
+        raise RefusedError(422, f"{name} must be there, and a string.")
+    if not 1 <= len(value) <= most:
+        raise RefusedError(422, f"{name} has {len(value):,} characters; it must have from 1 to {most:,}.")
+    return value
+
+
+def _whole(asked: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
+    """Return a whole number of a query; the default need not be one that can be asked for."""
+    if name not in asked:
+        return default
+    given = asked[name]
+    number = int(given) if re.fullmatch(r"[0-9]{1,9}", given) else -1
+    if not least <= number <= most:
+        raise RefusedError(422, f"{name} must be a whole number from {least} to {most:,}.")
+    return number
+
+
+def _one_of(asked: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
+    """Return a word of a query; the first is the default."""
+    given = asked.get(name, known[0])
+    if given not in known:
+        raise RefusedError(422, f"{name} must be {', '.join(known[:-1])} or {known[-1]}.")
+    return given
