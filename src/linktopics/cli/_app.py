@@ -20,7 +20,10 @@ __all__ = ["Debug", "app", "main"]
 USER_ERROR = 2
 INTERRUPTED, TERMINATED = 130, 143  # 128 + SIGINT and SIGTERM, as shells count
 
-ORDER = ["demo", "info", "fit", "resume", "topics", "suggest", "words", "explain", "evaluate", "reproduce", "warmup"]
+ORDER = [
+    *("demo", "info", "fit", "resume", "topics", "suggest", "words", "explain", "report", "serve"),
+    *("evaluate", "reproduce", "warmup"),
+]
 
 SHOWS_TRACEBACK = "show_traceback"
 

@@ -35,6 +35,8 @@ class Limits:
         Questions about texts that can wait for an answer.
     requests : int
         Requests that are being answered at once.
+    connections : int
+        Connections that are open at once.
     reading : float
         Seconds that a request may take to arrive.
     answers : int
@@ -51,7 +53,8 @@ class Limits:
     pages: int = 1_000_000
     top: int = 50
     waiting: int = 256
-    requests: int = 1_024
+    requests: int = 512
+    connections: int = 800
     reading: float = 10.0
     answers: int = 64 * 2**20
 

@@ -1,0 +1,139 @@
+"""The server at an address: the socket, the protocol under it, and how it starts and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ipaddress
+import logging
+import socket
+import sys
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from threadpoolctl import threadpool_limits
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from linktopics.errors import DataError
+from linktopics.explorer.guard import LOOPBACK, error_response
+from linktopics.explorer.limits import Limits
+
+__all__ = ["address_of", "bind", "is_loopback", "names_of", "run"]
+
+BACKLOG = 1024
+"""Connections that wait to be accepted."""
+
+KEEP_ALIVE = 30
+"""Seconds that a connection stays open without a request."""
+
+SWITCH_INTERVAL = 0.001
+"""Seconds after which the thread that computes lets the one that answers go first."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take a port, or say why it cannot be had; port 0 is one that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise DataError(f"there is no address {host!r} to serve at; --host 127.0.0.1 is this machine.") from None
+    bound = socket.socket(family, kind, protocol)
+    if sys.platform != "win32":  # where it lets two servers have the same port
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+        bound.listen(BACKLOG)
+    except OSError as error:
+        bound.close()
+        if error.errno == errno.EADDRINUSE:
+            cure = f"choose another by --port {port + 1 if port < 65_535 else 8000}, or any that is free by --port 0"
+            raise DataError(f"port {port} of {host} is taken; {cure}.") from None
+        if error.errno == errno.EACCES:
+            raise DataError(f"port {port} may not be used here; choose one above 1023 by --port 8000.") from None
+        raise DataError(f"cannot serve at {host}, port {port}: {error.strerror}; see --host and --port.") from None
+    return bound
+
+
+def is_loopback(bound: socket.socket) -> bool:
+    """Tell whether only this machine can reach a socket."""
+    return ipaddress.ip_address(bound.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def address_of(bound: socket.socket, host: str) -> str:
+    """Return the address to open in a browser."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
+
+
+def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
+    """Return the names by which the server may be called; None is any, where other machines can reach it."""
+    if not is_loopback(bound):
+        return None
+    return LOOPBACK | {f"[{host.lower()}]" if ":" in host else host.lower()}
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP/1.1 that waits for the head of a request for some seconds, and not for ever."""
+
+    limits = Limits()
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            transport.abort()
+            return
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop waiting if the head of a request is complete."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+        elif self._waiting is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Say in JSON, like everything else, that a request is no HTTP."""
+        body = error_response(400, "This is no request that can be read.").body
+        head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + bytes(body))
+        self.transport.close()
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(self.limits.reading, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
+def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
+    """Serve until Ctrl-C or SIGTERM; what is being answered then is finished first."""
+
+    class Protocol(PatientProtocol):
+        pass
+
+    Protocol.limits = limits
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # who sends what is no HTTP is none of our troubles
+    options: dict[str, Any] = {
+        "http": Protocol, "ws": "none", "lifespan": "on", "log_config": None, "access_log": False,
+        "server_header": False, "proxy_headers": False, "timeout_keep_alive": KEEP_ALIVE,
+        "timeout_graceful_shutdown": 3, "backlog": BACKLOG,
+    }  # fmt: skip
+    server = uvicorn.Server(uvicorn.Config(app, **options))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    try:
+        with threadpool_limits(1):  # texts are answered side by side already
+            server.run(sockets=[bound])
+    except KeyboardInterrupt:
+        pass  # which is how a server ends
+    finally:
+        sys.setswitchinterval(before)
