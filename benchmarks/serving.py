@@ -68,10 +68,7 @@ class Questions:
         assert network.vocabulary is not None
         self.vocabulary = [str(word) for word in network.vocabulary]
         counts = network.counts
-        self.words = [
-            [self.vocabulary[w] for w in counts.indices[a:b]]
-            for a, b in zip(counts.indptr, counts.indptr[1:], strict=False)
-        ]
+        self.words = [[self.vocabulary[w] for w in counts.indices[a:b]] for a, b in pairwise(counts.indptr)]
         self.linked: list[list[int]] = [[] for _ in self.words]
         for source, target in network.links.tolist():
             self.linked[source].append(target)

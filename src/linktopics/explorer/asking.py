@@ -94,8 +94,16 @@ class Asker:
     def suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
         """Answer questions, all at once: topics of texts and of their words, and suggested links with reasons.
 
-        An answer does not depend on the other questions.
+        An answer does not depend on the other questions. A text without a word that is known has no topics, and
+        nothing is suggested for it.
         """
+        known = iter(self._suggest([question for question in questions if question.text.n_known]))
+        return [next(known) if question.text.n_known else _told(question.text, [], {}) for question in questions]
+
+    def _suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
+        """Answer questions about texts with words that are known."""
+        if not questions:
+            return []
         counts = stack_counts([(one.text.known, one.text.known_counts) for one in questions], self.network.n_words)
         shares = self.samples.infer(counts)
         prepared = self.samples.predictor.features.prepare(Documents(counts))
@@ -117,22 +125,8 @@ class Asker:
         by_word = self._topics_of_words(texts, shares, lengths)
         answers = []
         for text, own, topics in zip(texts, proportions, by_word, strict=True):
-            words = [
-                {"word": word, "count": count, "known": number >= 0, "topics": topics.get(number, [])}
-                for word, count, number in zip(text.words, text.counts, text.numbers, strict=True)
-            ]
             order = [k for k in np.argsort(-own, kind="stable").tolist() if own[k] >= SMALLEST_TOPIC]
-            answers.append(
-                {
-                    "tokens": sum(text.counts),
-                    "known": text.n_known,
-                    "unknown": [word for word, number in zip(text.words, text.numbers, strict=True) if number < 0],
-                    "topics": [[k, rounded(float(own[k]))] for k in order],
-                    "words": words,
-                    "marks": text.marks,
-                    "suggestions": [],
-                }
-            )
+            answers.append(_told(text, [[k, rounded(float(own[k]))] for k in order], topics))
         return answers
 
     def _topics_of_words(
@@ -186,6 +180,8 @@ class Asker:
 
         See `Changes.of`.
         """
+        if not question.text.n_known:
+            return {"words": [], "added": [], "unknown": [], "suggestions": [], "names": {}}
         numbers = {word: self.reader.number_of(word) for word in dict.fromkeys(add)}
         known = {word: number for word, number in numbers.items() if number >= 0}
         answer = self._changes.of(question.text, question.top, question.direction, known)
@@ -205,6 +201,8 @@ class Asker:
             linked = bool(Links.of(self.network).has(np.array([source]), np.array([target]))[0])
             ends = {"source": {"j": source, **self._name(source)}, "linked": linked}
         else:
+            if not source.n_known:
+                raise DataError("The text has no word that the model knows; write more, or words of its documents.")
             documents = Documents(stack_counts([(source.known, source.known_counts)], self.network.n_words))
             table = predictor.explain(None, ids[target], documents)
             probability = float(predictor.predict(documents, [ids[target]], "out")[0, 0])
@@ -217,6 +215,22 @@ class Asker:
             "parts": [_part(row) for row in table.head(top).to_dict("records")],
             "parts_in_all": len(table),
         }
+
+
+def _told(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
+    """Return an answer, as yet without suggestions."""
+    return {
+        "tokens": sum(text.counts),
+        "known": text.n_known,
+        "unknown": [word for word, number in zip(text.words, text.numbers, strict=True) if number < 0],
+        "topics": topics,
+        "words": [
+            {"word": word, "count": count, "known": number >= 0, "topics": of_words.get(number, [])}
+            for word, count, number in zip(text.words, text.counts, text.numbers, strict=True)
+        ],
+        "marks": text.marks,
+        "suggestions": [],
+    }
 
 
 def _some(samples: Samples, n: int | None) -> Samples:

@@ -250,7 +250,7 @@ SCHEMAS: dict[str, Schema] = {
     "Suggestions": object_of(
         {
             "tokens": whole("words of the text, but for stop words"),
-            "known": whole("of them known to the model", 1),
+            "known": whole("of them known to the model; without one there are no topics and no suggestions"),
             "unknown": array(string(), description="words that the model does not know"),
             "topics": array(pair(TOPIC, SHARE), description="what the text is about, largest share first"),
             "words": array(

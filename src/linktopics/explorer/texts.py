@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -91,9 +90,7 @@ class TextReader:
         return self._numbers.get(found[0], -1) if len(found) == 1 else -1
 
     def read(self, text: str) -> PastedText:
-        """Read a text; one of which nothing is known is refused."""
-        if not text.strip():
-            raise DataError("The text is empty; write what the document is about.")
+        """Read a text; perhaps none of its words is known."""
         if self.network.vectorizer is None:
             raise DataError("The model was fitted to word counts and cannot read texts.")
         words = Counter(self._analyzer(text)) if self._analyzer is not None else Counter[str]()
@@ -114,11 +111,6 @@ class TextReader:
                 if number not in told:  # the vectorizer does not tell what it finds, or not all of it
                     words[self._name(number)] = n
                     numbers.append(number)
-        if not len(known):
-            begin = shorten(text, 60, placeholder=" ...")
-            raise DataError(
-                f"The text {begin!r} has no word that the model knows; write more, or words of its documents."
-            )
         if int(counts.sum()) > self.max_words:
             raise DataError(f"The text has {counts.sum():,} words; at most {self.max_words:,} can be asked about.")
         listed = list(words)
