@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -39,6 +40,23 @@ PER_TEXT = 600
 
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 JSON_TYPE = "application/json"
+
+
+class Anything(Convertor[str]):
+    """The rest of a path, slashes and ends of lines too: ids may have them."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        """Return what was found."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """Return it again."""
+        return value
+
+
+register_url_convertor("anything", Anything())
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -174,7 +192,7 @@ class Api:
             _route("/api/topics", self.get_topics),
             _route("/api/topics/{k}", self.get_topic),
             _route("/api/documents", self.get_documents),
-            _route("/api/documents/{id:path}", self.get_document),
+            _route("/api/documents/{id:anything}", self.get_document),
             _route("/api/suggest", self.post_suggest, "POST"),
             _route("/api/changes", self.post_changes, "POST"),
             _route("/api/explain", self.post_explain, "POST"),
@@ -223,9 +241,7 @@ class Api:
         asked, limits = request.query_params, self.limits
         query = asked.get("query", "")
         if len(query) > limits.query:
-            raise RefusedError(
-                422, f"query has {len(query):,} characters; at most {limits.query:,} can be searched for."
-            )
+            raise RefusedError(422, f"query has {len(query):,} characters; it may have up to {limits.query:,}.")
         topic = _whole(asked, "topic", -1, 0, self.explorer.n_topics - 1)
         sort = _one_of(asked, "sort", SORTS)
         if sort == "topic" and topic < 0:
