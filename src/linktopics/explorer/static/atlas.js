@@ -95,7 +95,12 @@ function affinity(weights, shares) {
   return weights.map((row, a) => row.map((value, b) => value - rows[a] - columns[b] + level));
 }
 
-/** The largest absolute value of a matrix. */
-export function largest(matrix) {
-  return Math.max(1e-9, ...matrix.map((row) => Math.max(...row.map((value) => Math.abs(value ?? 0)))));
+/**
+ * The absolute value at which the scale of colours ends: the largest of a matrix, unless a few stand far out, which
+ * would leave the others pale.
+ */
+export function scaleEnd(matrix) {
+  const sizes = matrix.flat().map((value) => Math.abs(value ?? 0)).sort((x, y) => y - x);
+  const [most, usual] = [sizes[0], sizes[Math.floor(sizes.length * 0.025)]];
+  return Math.max(1e-9, most > 1.3 * usual && usual > 0 ? usual : most);
 }

@@ -5,8 +5,9 @@ export function tint(element, value, most) {
   const strength = Math.min(1, Math.abs(value ?? 0) / most);
   element.classList.toggle("attracts", value > 0);
   element.classList.toggle("repels", value < 0);
-  // Black is read on light cells and white on dark ones; the blue end is darker than the orange one.
-  element.classList.toggle("strong", strength > (value > 0 ? 0.85 : 0.5));
+  // What is written on it is black or white, whichever has the larger contrast (at least 4.6).
+  element.classList.toggle("deep", value < 0 && strength >= 0.69);
+  element.classList.toggle("bright", strength >= (value > 0 ? 0.52 : 0.75));
   element.style.setProperty("--t", `${(100 * strength).toFixed(1)}%`);
   return element;
 }

@@ -1,7 +1,7 @@
 // The page of one document.
 import { Palette } from "./colour.js";
 import { make } from "./dom.js";
-import { count, plural } from "./format.js";
+import { count, percent, plural } from "./format.js";
 import { tableOf } from "./table.js";
 import { withTip } from "./tips.js";
 import { documentLink, factList, notice, probabilityBar, reasonList, reasonText, section, shareBar, topicLink } from "./widgets.js";
@@ -18,16 +18,26 @@ export async function showDocument(atlas, which) {
     make("h1", {}, found.title),
     make("p", { class: "lead" }, facts(found)),
     make("div", { class: "halves" }, proportions(atlas, found, palette), wordsOf(atlas, found, palette)),
-    section("Links", "Each with the probability that the model gives it, and what speaks for it most.",
+    section("Links", linksLead(found),
       linkTable(atlas, found.links, "Links of this document", "links.csv", "It has no links.")),
     section("Suggested, but absent", "The most probable among the links that the data do not have.",
       linkTable(atlas, found.suggested, "Suggested links", "suggested.csv", "There are no suggestions.")),
-    section("Present, but surprising", "Links of this document that the model would not have expected: nine of ten links of the network are more probable.",
+    section("Present, but surprising", surprisingRule(found),
       linkTable(atlas, surprising, "Surprising links", "surprising.csv", "None: each link is as probable as links of this network are.")));
 }
 
+function linksLead({ n_links: all, links }) {
+  const some = all > links.length ? ` Of ${count(all)} links, the ${count(links.length)} most and least probable ones are here.` : "";
+  return `Each with the probability that the model gives it, and what speaks for it most.${some}`;
+}
+
+function surprisingRule({ surprising_below: below }) {
+  const bound = below === null || below === undefined ? "" : ` (probability below ${percent(below)})`;
+  return `Links of this document that the model would not have expected: nine of ten links of the network are more probable${bound}.`;
+}
+
 function facts(found) {
-  const parts = [plural(found.tokens, "token"), plural(found.links.length, "link")];
+  const parts = [plural(found.tokens, "token"), plural(found.n_links ?? found.links.length, "link")];
   if (found.title !== found.id) parts.unshift(found.id);
   if (found.label !== null && found.label !== undefined) parts.push(`label: ${found.label}`);
   return parts.join(" · ");
@@ -76,5 +86,5 @@ function linkTable(atlas, links, caption, file, none) {
       show: (row) => reasonList(atlas, row.why, row.direction === "in" ? "←" : row.direction === "both" ? "–" : "→"),
     },
   ];
-  return tableOf({ caption, file, columns, rows: links, sort: "probability", descending: true });
+  return tableOf({ caption, file, columns, rows: links, sort: "probability", descending: true, kind: "stacks links" });
 }

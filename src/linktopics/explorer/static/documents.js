@@ -1,5 +1,4 @@
 // The page of all documents: search, filter by topic, sort, turn pages.
-import { Palette } from "./colour.js";
 import { choice, make } from "./dom.js";
 import { count, cut, percent } from "./format.js";
 import { DataTable } from "./table.js";
@@ -75,8 +74,7 @@ function topicText(atlas, row, state) {
 
 /** The largest topics of a document as one bar of parts. */
 function mixBar(atlas, row) {
-  const palette = new Palette().use(row.topics.map(([k]) => k));
-  const parts = row.topics.map(([k, share]) => make("span", { class: `part ${palette.of(k)}`, style: { "--w": `${(100 * share).toFixed(1)}%` }, title: `${atlas.label(k)}: ${percent(share)}` }));
+  const parts = row.topics.map(([k, share], rank) => make("span", { class: `part part-${rank}`, style: { "--w": `${(100 * share).toFixed(1)}%` }, title: `${atlas.label(k)}: ${percent(share)}` }));
   const [first] = row.topics;
   return make("span", { class: "mix" }, make("span", { class: "stack", "aria-hidden": "true" }, parts),
     first ? make("span", { class: "faint" }, `${percent(first[1])} ${cut(atlas.words(first[0], 2), 30)}`) : null);

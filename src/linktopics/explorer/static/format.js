@@ -37,7 +37,7 @@ export function percent(share) {
   if (value === 0) return "0 %";
   if (value < 0.01) return "< 0.01 %";
   if (share < 1 && value > 99.9) return "> 99.9 %";
-  const decimals = value < 0.1 ? 2 : value < 10 ? 1 : value > 99 && value < 100 ? 1 : 0;
+  const decimals = value < 1 ? 2 : value < 10 || (value > 99 && value < 100) ? 1 : 0;
   return `${value.toFixed(decimals)} %`;
 }
 

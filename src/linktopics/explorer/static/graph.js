@@ -1,5 +1,5 @@
 // The page of the topic graph.
-import { largest } from "./atlas.js";
+import { scaleEnd } from "./atlas.js";
 import { tint } from "./colour.js";
 import { choice, draw, make, replace, watchWidth } from "./dom.js";
 import { cut, number, percent, plural } from "./format.js";
@@ -72,7 +72,7 @@ class TopicGraph {
     this.values = measure.values;
     this.pairs = this.atlas.pairs();
     this.most = Math.max(1e-9, ...this.pairs.map(([a, b]) => Math.abs(this.values[a][b])));
-    this.ownMost = largest(this.values.map((row, k) => [row[k]]));
+    this.ownMost = scaleEnd(this.values.map((row, k) => [row[k]]));
     const found = this.pairs.map(([a, b]) => this.values[a][b]).filter((value) => value > 0).sort((x, y) => y - x);
     const wanted = Math.round(1.5 * this.atlas.topics.length);
     const first = found.length ? found[Math.min(found.length, wanted) - 1] / this.most : 0;
@@ -190,7 +190,7 @@ class TopicGraph {
     const dim = this.chosen !== null && a !== this.chosen && b !== this.chosen;
     const group = draw("g", { class: dim ? "edge dim" : "edge", "data-from": a, "data-to": b },
       draw("path", { class: "line", d: line, "stroke-width": thickness.toFixed(1) }), head ? draw("path", { class: "head", d: head }) : null);
-    return tint(group, (value > 0 ? 1 : -1) * (0.35 + 0.65 * strength), 1);
+    return tint(group, (value > 0 ? 1 : -1) * (0.5 + 0.5 * strength), 1);
   }
 
   #showPanel() {

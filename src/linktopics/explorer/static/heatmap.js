@@ -1,21 +1,22 @@
 // The matrix of topics as a heat map: a grid that pointer and arrow keys move in.
-import { largest } from "./atlas.js";
+import { scaleEnd } from "./atlas.js";
 import { tint } from "./colour.js";
 import { draw, make } from "./dom.js";
 import { cut, number, percent, uncertain, verdict } from "./format.js";
 import { hideTip, showTip } from "./tips.js";
 
 const LETTER = 6.3; // width of a letter of labels, on average
+const ROOM_FOR_NUMBERS = 46; // pixels of a cell from which on its number is written in it
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** Sizes of the parts of the map, so that it fills the width but cells can still be hit. */
 function measured(width, n) {
   const narrow = width < 560;
   const left = narrow ? 96 : Math.min(230, width * 0.3);
-  const room = width - left - 4;
-  const cell = Math.max(narrow ? 11 : 14, Math.min(44, Math.floor(room / n)));
-  const top = narrow ? 34 : 118;
-  return { narrow, left, top, cell, width: Math.max(left + cell * n + (narrow ? 4 : 70), 0), height: top + cell * n + 4 };
+  const room = width - left - (narrow ? 4 : 62); // the last column's label leans over
+  const cell = Math.max(narrow ? 11 : 14, Math.min(58, Math.floor(room / n)));
+  const top = narrow ? 46 : 118;
+  return { narrow, left, top, cell, width: left + cell * n + (narrow ? 4 : 62), height: top + cell * n + 4 };
 }
 
 /** A heat map of one measure; `open(a, b)` is called when a cell is chosen. */
@@ -31,7 +32,7 @@ export class HeatMap {
   /** Draw the map for a width in pixels. */
   show(width, measure, order) {
     const size = measured(width, order.length);
-    Object.assign(this, { measure, order, size, most: largest(measure.values) });
+    Object.assign(this, { measure, order, size, most: scaleEnd(measure.values) });
     this.rows = order.map((a, y) => this.#row(a, y));
     const svg = draw("svg", {
       width: size.width, height: size.height, role: "grid", class: "matrix",
@@ -67,7 +68,7 @@ export class HeatMap {
     const words = this.atlas.directed ? ["from topic ↓", "to topic →"] : ["topic ↓", "topic →"];
     return draw("g", { class: "axis", "aria-hidden": "true" },
       draw("text", { x: left - 8, y: top - 8, "text-anchor": "end" }, words[0]),
-      narrow ? null : draw("text", { x: left - 8, y: top - 26, "text-anchor": "end" }, words[1]));
+      draw("text", { x: left - 8, y: top - 26, "text-anchor": "end" }, words[1]));
   }
 
   #columnLabel(b, x) {
@@ -99,11 +100,13 @@ export class HeatMap {
       "data-a": a, "data-b": b, "aria-label": this.#sentence(a, b),
     });
     tint(rect, value, this.most);
-    const unsure = uncertain(positive[a][b]);
-    const dot = unsure
-      ? draw("circle", { class: "unsure", cx: px + (cell - 1) / 2, cy: py + (cell - 1) / 2, r: Math.max(1.6, cell * 0.09) })
+    const [cx, cy] = [px + (cell - 1) / 2, py + (cell - 1) / 2];
+    const written = cell >= ROOM_FOR_NUMBERS;
+    const number = written ? draw("text", { class: "number", x: cx, y: cy, dy: "0.35em", "text-anchor": "middle", "aria-hidden": "true" }, this.measure.show(value)) : null;
+    const dot = uncertain(positive[a][b])
+      ? draw("circle", { class: "unsure", cx, cy: written ? py + cell * 0.82 : cy, r: Math.max(1.6, Math.min(3, cell * 0.09)) })
       : null;
-    return draw("g", { role: "presentation" }, rect, dot);
+    return draw("g", { role: "presentation" }, rect, number, dot);
   }
 
   /** A cell in words. */
@@ -186,12 +189,13 @@ export function cellSummary(atlas, measure, a, b) {
 
 /** The scale of colours with its numbers. */
 export function colourLegend(measure) {
-  const most = largest(measure.values);
+  const most = scaleEnd(measure.values);
+  const beyond = measure.values.flat().some((value) => Math.abs(value) > most * 1.001);
   const steps = Array.from({ length: 41 }, (_, at) => (at - 20) / 20);
   const boxes = steps.map((t, at) => tint(draw("rect", { class: "cell", x: at * 6, y: 0, width: 6.2, height: 12 }), t, 1));
   return make("div", { class: "legend" },
-    make("span", {}, `${measure.show(-most)} ${measure.ends[0]}`),
-    draw("svg", { viewBox: "0 0 246 12", width: 200, height: 12, role: "img", "aria-label": `Colours from blue, ${measure.ends[0]}, to orange, ${measure.ends[1]}` }, boxes),
-    make("span", {}, `${measure.show(most)} ${measure.ends[1]}`),
+    make("span", {}, `${measure.show(-most)}${beyond ? " and below" : ""}: ${measure.ends[0]}`),
+    draw("svg", { viewBox: "0 0 246 12", width: 200, height: 12, role: "img", "shape-rendering": "crispEdges", "aria-label": `Colours from blue, ${measure.ends[0]}, to orange, ${measure.ends[1]}` }, boxes),
+    make("span", {}, `${measure.show(most)}${beyond ? " and above" : ""}: ${measure.ends[1]}`),
     make("span", { class: "legend-note" }, draw("svg", { width: 12, height: 12, "aria-hidden": "true" }, draw("circle", { class: "unsure", cx: 6, cy: 6, r: 2.4 })), "sign uncertain"));
 }

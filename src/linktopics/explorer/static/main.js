@@ -92,8 +92,8 @@ function themeButton() {
 }
 
 function footerOf(meta) {
-  const version = meta.provenance?.find(([name]) => name === "linktopics")?.[1];
-  return make("p", {}, `Made by linktopics${version ? ` ${version}` : ""}. Nothing on these pages comes from the network.`);
+  const version = meta.provenance?.find(([, value]) => String(value).startsWith("linktopics"))?.[1];
+  return make("p", {}, `Made by ${version ?? "linktopics"}.`);
 }
 
 async function begin() {

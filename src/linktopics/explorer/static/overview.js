@@ -1,5 +1,5 @@
 // The first page: what the data are, what was found, how good it is, and how it was made.
-import { largest } from "./atlas.js";
+import { scaleEnd } from "./atlas.js";
 import { tint } from "./colour.js";
 import { draw, make } from "./dom.js";
 import { count, number, percent, plural, signed } from "./format.js";
@@ -12,17 +12,27 @@ export async function showOverview(atlas) {
   const { meta } = atlas;
   return make("div", { class: "page" },
     make("h1", {}, meta.title),
-    meta.data.summary ? make("p", { class: "lead large" }, meta.data.summary) : null,
+    make("p", { class: "lead large" }, opening(atlas)),
     numbers(atlas),
     make("div", { class: "halves" }, thumbnail(atlas), largestTopics(atlas)),
     quality(atlas),
     featureWeights(atlas),
     mixing(atlas),
     section("Where it comes from", null,
-      make("div", { class: "halves" },
+      make("div", { class: "halves close" },
         make("div", {}, make("h3", {}, "Settings"), factList(meta.settings)),
-        make("div", {}, make("h3", {}, "Provenance"), factList(meta.provenance),
-          meta.data.report?.length ? [make("h3", {}, "What was done with the data"), make("ul", { class: "plain" }, meta.data.report.map((line) => make("li", {}, line)))] : null))));
+        make("div", {}, make("h3", {}, "The data"), make("pre", { class: "summary-text" }, meta.data.summary),
+          lines(meta.data.report), make("h3", {}, "Provenance"), factList(meta.provenance),
+          meta.notes?.length ? [make("h3", {}, "What is not in this file"), lines(meta.notes)] : null))));
+}
+
+function opening({ meta, topics }) {
+  const { data } = meta;
+  return `${plural(topics.length, "topic")}, found in the words of ${plural(data.documents, "document")} and in the ${count(data.links)} ${data.directed ? "directed " : ""}links between them: which topics there are, and which of them link.`;
+}
+
+function lines(sentences) {
+  return sentences?.length ? make("ul", { class: "plain" }, sentences.map((line) => make("li", {}, line))) : null;
 }
 
 function numbers({ meta, topics }) {
@@ -37,7 +47,7 @@ function numbers({ meta, topics }) {
 function thumbnail(atlas) {
   const order = atlas.order("structure");
   const { values } = atlas.measures.weight;
-  const most = largest(values);
+  const most = scaleEnd(values);
   const cells = order.flatMap((a, y) => order.map((b, x) =>
     tint(draw("rect", { class: "cell", x, y, width: 1.02, height: 1.02 }), values[a][b], most)));
   const size = order.length;
@@ -95,7 +105,7 @@ function featureWeights({ meta }) {
   ];
   return section("What else speaks for a link",
     "Beside topics, the model weighs these features of a pair. Each weight holds with the others as they are.",
-    tableOf({ caption: "Weights of features", file: "features.csv", columns, rows: meta.features, filters: false }));
+    tableOf({ caption: "Weights of features", file: "features.csv", columns, rows: meta.features, filters: false, kind: "small" }));
 }
 
 function mixing({ meta }) {
@@ -108,7 +118,7 @@ function mixing({ meta }) {
     { key: "ess", title: "Effective samples", numeric: true, class: "wide-only", value: (row) => row.ess, show: (row) => number(row.ess, 3) },
     { key: "means", title: "In words", value: (row) => rHatWords(row.r_hat, found.chains) },
   ];
-  return section("Did the chains agree?",
+  return section(found.chains > 1 ? "Did the chains agree?" : "Has the chain settled?",
     found.verdict ?? "R-hat compares chains that began in different places: at 1 they tell the same, above 1.2 they do not.",
     found.table?.length ? tableOf({ caption: "Mixing of the chains", file: "mixing.csv", columns, rows: found.table, filters: false }) : null,
     make("p", { class: "lead" }, traceLead(found)),

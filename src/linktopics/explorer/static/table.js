@@ -1,7 +1,7 @@
 // Tables that sort, filter, turn pages and download.
 import { csvText, download } from "./csv.js";
 import { debounced, freshId, make, replace } from "./dom.js";
-import { count } from "./format.js";
+import { count, plural } from "./format.js";
 
 /**
  * What a table asks for its rows: given filter, sort (key of a column), descending, page and size, the rows of the page
@@ -44,32 +44,34 @@ export class DataTable {
    * @param {number} [options.size] Rows of a page.
    * @param {boolean} [options.filters] Whether there is a field to filter rows by what is in them.
    * @param {Node[]} [options.controls] What stands beside the filter.
+   * @param {string} [options.kind] Classes: `small` for few columns, `stacks` where rows become blocks on small screens.
    */
-  constructor({ caption, file, columns, rows, ask, size = 20, filters = true, sort = null, descending = false, controls = [], filter = "", hint = "Filter" }) {
+  constructor({ caption, file, columns, rows, ask, size = 20, filters = true, sort = null, descending = false, controls = [], filter = "", hint = "Filter", kind = "" }) {
     this.columns = columns;
     this.ask = ask ?? localRows(rows, columns);
     this.file = file;
     this.asked = { filter, sort, descending, page: 0, size };
-    this.body = make("tbody");
+    this.body = make("tbody", { role: "rowgroup" });
     this.heads = columns.map((column) => this.#head(column));
     this.status = make("p", { class: "count", role: "status" });
     this.pager = make("div", { class: "pager" });
     const title = freshId("table");
+    // Roles are spelt out because rows that CSS shows as blocks would lose theirs.
     const field = make("input", {
       type: "search", placeholder: hint, "aria-label": `${hint}: ${caption}`, value: filter, autocomplete: "off",
     });
     const typed = debounced(() => this.show({ filter: field.value, page: 0 }), 120);
     field.addEventListener("input", typed);
     const few = rows && rows.length <= 3;
-    this.element = make("div", { class: "data" },
+    this.element = make("div", { class: `data ${kind}` },
       make("div", { class: "tools" },
         filters && !few ? field : null, controls,
         make("span", { class: "spring" }), this.status,
         make("button", { type: "button", class: "quiet", on: { click: () => this.save() } }, "Download CSV")),
       make("div", { class: "scroller", role: "group", "aria-labelledby": title, tabindex: 0 },
-        make("table", {},
+        make("table", { role: "table" },
           make("caption", { id: title }, caption),
-          make("thead", {}, make("tr", {}, this.heads)), this.body)),
+          make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, this.heads)), this.body)),
       this.pager);
     this.turn = 0;
   }
@@ -110,9 +112,9 @@ export class DataTable {
   #head(column) {
     const sortable = column.sortable !== false;
     const kind = [column.numeric ? "numeric" : "", column.class ?? ""].join(" ").trim() || null;
-    if (!sortable) return make("th", { scope: "col", class: kind }, column.title);
+    if (!sortable) return make("th", { scope: "col", role: "columnheader", class: kind }, column.title);
     const button = make("button", { type: "button", on: { click: () => this.#sortBy(column) } }, column.title);
-    return make("th", { scope: "col", class: kind, "aria-sort": "none", "data-key": column.key }, button);
+    return make("th", { scope: "col", role: "columnheader", class: kind, "aria-sort": "none", "data-key": column.key }, button);
   }
 
   #sortBy(column) {
@@ -134,16 +136,16 @@ export class DataTable {
     }
     const last = Math.min(total, (page + 1) * size);
     const whole = total <= size;
-    this.status.textContent = whole ? `${count(total)} rows` : `${count(page * size + 1)} to ${count(last)} of ${count(total)}`;
+    this.status.textContent = whole ? plural(total, "row") : `${count(page * size + 1)} to ${count(last)} of ${count(total)}`;
     const turn = (text, to, possible) =>
       make("button", { type: "button", disabled: !possible, on: { click: () => this.show({ page: to }) } }, text);
     replace(this.pager, whole ? null : [turn("Previous", page - 1, page > 0), turn("Next", page + 1, last < total)]);
   }
 
   #line(row) {
-    return make("tr", {}, this.columns.map((column) => {
+    return make("tr", { role: "row" }, this.columns.map((column) => {
       const kind = [column.numeric ? "numeric" : "", column.class ?? ""].join(" ").trim() || null;
-      return make("td", { class: kind }, column.show ? column.show(row) : String(column.value(row) ?? "–"));
+      return make("td", { class: kind, role: "cell" }, column.show ? column.show(row) : String(column.value(row) ?? "–"));
     }));
   }
 

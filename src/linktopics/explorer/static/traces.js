@@ -6,11 +6,12 @@ const TRACE = { width: 260, height: 84, top: 6, bottom: 6 };
 
 /** What a value of R-hat means. */
 export function rHatWords(rHat, chains) {
-  if (rHat === null || rHat === undefined) return chains < 2 ? "cannot be told from one chain" : "cannot be told";
-  if (rHat < 1.01) return "chains agree";
-  if (rHat < 1.05) return "chains nearly agree";
-  if (rHat < 1.2) return "chains differ somewhat";
-  return "chains differ: each found its own solution";
+  const who = chains > 1 ? "chains" : "first and second half";
+  if (rHat === null || rHat === undefined) return "cannot be told";
+  if (rHat < 1.01) return `${who} agree`;
+  if (rHat < 1.05) return `${who} nearly agree`;
+  if (rHat < 1.2) return `${who} differ somewhat`;
+  return chains > 1 ? "chains differ: each found its own solution" : "first and second half differ: not settled";
 }
 
 /** All traces of all chains; the sweeps that were thrown away are shaded. */

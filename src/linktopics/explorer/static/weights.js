@@ -70,7 +70,7 @@ async function openCell(atlas, panel, map, a, b, byKey) {
     make("p", { class: "pair" }, topicLink(atlas, a), make("span", { class: "arrow" }, ` ${arrow} `), topicLink(atlas, b)),
     [...cellSummary(atlas, atlas.measures.weight, a, b).children].slice(1),
     make("p", {}, `${number(weights.observed[a][b], 3)} links in the data, ${number(weights.chance[a][b], 3)} by chance.`),
-    make("h3", {}, "Links it explains best"), links,
+    make("h3", {}, weights.mean[a][b] < 0 ? "Links it speaks against most" : "Links it explains best"), links,
     make("h3", {}, "Words of both topics"), wordsOfBoth(atlas, a, b));
   panel.onkeydown = (event) => event.key === "Escape" && map.focus();
   if (byKey) panel.focus();
