@@ -23,6 +23,8 @@ export class AnswerView {
   }
 
   failed(error) {
+    replace(this.topics);
+    replace(this.words);
     replace(this.suggestions, notice(error.message, "wrong"));
   }
 
@@ -132,6 +134,6 @@ export class AnswerView {
 /** A difference of shares or probabilities in percentage points. */
 function difference(change) {
   const points = signed(100 * change, 1);
-  const kind = Math.abs(change) < 0.0005 ? "same" : change > 0 ? "more" : "less";
+  const kind = Math.abs(change) < 0.0005 ? "same" : change > 0 ? "up" : "down";
   return make("span", { class: `difference ${kind}` }, kind === "same" ? "±0" : points, make("span", { class: "visually-hidden" }, " percentage points"));
 }

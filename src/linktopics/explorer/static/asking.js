@@ -50,7 +50,10 @@ export class ServerSource {
       throw new Error("The server does not answer. Is it still running?");
     }
     const answer = await response.json().catch(() => null);
-    if (!response.ok) throw new Error(answer?.error ?? `The server answered with an error (${response.status}).`);
+    if (!response.ok) {
+      const error = new Error(answer?.error ?? `The server answered with an error (${response.status}).`);
+      throw Object.assign(error, { status: response.status });
+    }
     if (answer === null) throw new Error("The server's answer cannot be read.");
     return answer;
   }

@@ -81,10 +81,7 @@ function linkTable(atlas, links, caption, file, none) {
     { key: "document", title: "Document", class: "wordy", value: (row) => atlas.title(row.j), show: (row) => documentLink(atlas, row.j) },
     { key: "id", title: "", class: "hidden", sortable: false, value: (row) => atlas.names[row.j]?.id ?? "", show: () => "" },
     { key: "probability", title: "Probability", numeric: true, class: "barred", value: (row) => row.probability, show: (row) => probabilityBar(row) },
-    {
-      key: "why", title: "What speaks for it", class: "why", sortable: false, value: (row) => reasonText(atlas, row.why),
-      show: (row) => reasonList(atlas, row.why, row.direction === "in" ? "←" : row.direction === "both" ? "–" : "→"),
-    },
+    { key: "why", title: "What speaks for it", class: "why", sortable: false, value: (row) => reasonText(atlas, row.why), show: (row) => reasonList(atlas, row.why) },
   ];
   return tableOf({ caption, file, columns, rows: links, sort: "probability", descending: true, kind: "stacks links" });
 }

@@ -29,17 +29,18 @@ export function probabilityBar({ probability, lower, upper }) {
 }
 
 /** The reasons of a link, largest first. */
-export function reasonList(atlas, why, arrow = "→") {
+export function reasonList(atlas, why) {
   if (!why?.length) return make("span", { class: "faint" }, "Nothing in particular speaks for it.");
   return make("ul", { class: "reasons" }, why.map((reason) => make("li", {},
     make("span", { class: "amount", title: `adds ${signed(reason.part)} to the score` }, percent(Math.abs(reason.share))),
-    make("span", {}, reasonBody(atlas, reason, arrow)))));
+    make("span", {}, reasonBody(atlas, reason)))));
 }
 
-function reasonBody(atlas, reason, arrow) {
+/** Topics of a reason are those of the source and of the target of the link, whichever document is looked at. */
+function reasonBody(atlas, reason) {
   if (!reason.topics) return reason.detail ? [make("span", { class: "faint" }, `${reason.feature}: `), reason.detail] : reason.feature;
   const [a, b] = reason.topics;
-  return [topicLink(atlas, a, 2), make("span", { class: "arrow" }, ` ${arrow} `), topicLink(atlas, b, 2)];
+  return [topicLink(atlas, a, 2), make("span", { class: "arrow" }, atlas.meta.data.directed ? " → " : " – "), topicLink(atlas, b, 2)];
 }
 
 /** The reasons in one line, for files. */

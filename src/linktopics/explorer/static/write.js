@@ -148,7 +148,8 @@ class Writer {
 
   #failed(error) {
     this.#busy(false);
-    this.view.failed(error);
+    replace(this.edits);
+    this.view.failed(error.status === 422 ? new Error(`Nothing is known about this text. ${error.message}`) : error);
   }
 
   #toggle(word) {
