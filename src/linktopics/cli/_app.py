@@ -21,9 +21,9 @@ USER_ERROR = 2
 INTERRUPTED, TERMINATED = 130, 143  # 128 + SIGINT and SIGTERM, as shells count
 
 ORDER = [
-    *("demo", "info", "fit", "resume", "topics", "suggest", "words", "explain", "report", "serve"),
-    *("evaluate", "reproduce", "warmup"),
-]
+    "demo", "info", "fit", "resume", "topics", "suggest", "words", "explain", "report", "serve", "evaluate",
+    "reproduce", "warmup",
+]  # fmt: skip
 
 SHOWS_TRACEBACK = "show_traceback"
 

@@ -490,7 +490,6 @@ class Explorer:
             result.append(reason)
         return result
 
-
     def detail(self, feature: int, new: int, candidate: int, outward: bool) -> tuple[str, list[int]]:
         """Say what a feature of a pair comes from: how the sentence begins, and the words, if any, that follow."""
         text = self.pairs.detail(feature, new, candidate, outward)

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from linktopics.explorer._numbers import rounded, whole
 from linktopics.explorer.bundle import SMALLEST_TOPIC, Explorer
-from linktopics.explorer.pairs import Reasons
 from linktopics.explorer.page import to_json
+from linktopics.explorer.pairs import Reasons, Suggestions
 from linktopics.progress import ProgressBar
 from linktopics.ranking import blocks_of
 
@@ -80,10 +80,13 @@ class _Compacter:
             progress.advance("topics")
             cells, links = (self._cells(), self._links()) if linked else ({}, [])
             progress.advance("links")
-            suggested: list[list[Any]] = [[] for _ in range(len(self.network))]
-            for rows in blocks:
-                self._suggest(rows, suggestions, suggested)
+
+            def suggest(rows: slice) -> Suggestions:
+                found = explorer.pairs.suggestions(rows, suggestions)
                 progress.advance("suggestions")
+                return found
+
+            suggested = self._suggested(explorer.pairs.predictor._spread(suggest, blocks))
             bundle = self._documents(meta, cells, links, suggested, texts)
             progress.advance("documents")
         return bundle
@@ -102,9 +105,14 @@ class _Compacter:
         columns = (source, target, whole(probability, TEN_THOUSANDTHS), surprising)
         return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
 
-    def _suggest(self, rows: slice, top: int, suggested: list[list[Any]]) -> None:
-        """Add absent links of some documents."""
-        found = self.explorer.pairs.suggestions(rows, top)
+    def _suggested(self, blocks: list[Suggestions]) -> list[list[Any]]:
+        """Return the absent links of each document that are suggested."""
+        suggested: list[list[Any]] = [[] for _ in range(len(self.network))]
+        for found in blocks:
+            self._add_suggestions(found, suggested)
+        return suggested
+
+    def _add_suggestions(self, found: Suggestions, suggested: list[list[Any]]) -> None:
         way = np.where(found.outward, 0, 1) if self.network.directed else np.full(len(found.other), 2)
         why = self._reasons(found.reasons, found.document, found.other, found.outward)
         bounds = [

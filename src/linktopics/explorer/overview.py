@@ -92,7 +92,9 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
     missing = [name for name in ("model", "fold") if name not in folds]
     measures = [name for name in METRICS if name in folds]
     if missing or not measures or not len(folds):
-        raise DataError(f"{origin} is no result of an evaluation: it needs columns model, fold and {', '.join(METRICS)}.")
+        raise DataError(
+            f"{origin} is no result of an evaluation: it needs columns model, fold and {', '.join(METRICS)}."
+        )
     summary = Evaluation(folds).summary()
     rows = [
         {

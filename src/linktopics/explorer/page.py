@@ -1,4 +1,4 @@
-"""The HTML page, from the files in static/: with their addresses for a server, or with all of them in it for a report."""
+"""The HTML page, from the files in static/: with their addresses for a server, with all of them in it for a report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def static_names() -> list[str]:
 
 def static_file(name: str) -> str:
     """Return one of these files as text."""
-    return files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("static").joinpath(name).read_text(encoding="utf-8")
 
 
 def server_page() -> str:

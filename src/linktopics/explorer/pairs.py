@@ -42,6 +42,10 @@ class Reasons:
     part: Array
     share: Array
 
+    def part_of(self, rows: slice) -> Reasons:
+        """Return those of some pairs, in the same memory."""
+        return Reasons(self.what[rows], self.part[rows], self.share[rows])
+
 
 @dataclass(frozen=True)
 class Suggestions:
@@ -137,16 +141,13 @@ class PairReader:
 
     def reasons(self, source: Indices, target: Indices, numbers: Array) -> Reasons:
         """Name what speaks most for links, given the features of the pairs."""
-        found = [
-            _best_parts(np.concatenate([
-                self.topic_parts(source[rows], target[rows]).reshape(rows.stop - rows.start, -1),
-                self.feature_parts(numbers[rows]),
-            ], axis=1))
-            for rows in blocks_of(len(source), self.n_topics**2 + len(self.features.features), PARTS_AT_ONCE)
-        ]  # fmt: skip
-        empty = np.empty((0, N_REASONS))
-        what, part, share = (np.concatenate([empty, *column]) for column in (zip(*found) if found else [()] * 3))
-        return Reasons(what.astype(np.int64), part, share)
+        shape = (len(source), N_REASONS)
+        found = Reasons(np.full(shape, -1, dtype=np.int64), np.zeros(shape), np.zeros(shape))
+        for rows in blocks_of(len(source), self.n_topics**2 + len(self.features.features), PARTS_AT_ONCE):
+            topics = self.topic_parts(source[rows], target[rows])
+            parts = [topics.reshape(len(topics), -1), self.feature_parts(numbers[rows])]
+            _best_parts(np.concatenate(parts, axis=1), found.part_of(rows))
+        return found
 
     def detail(self, feature: int, new: int, candidate: int, outward: bool) -> str:
         """Say what a feature of a pair comes from, links between the two left out."""
@@ -226,7 +227,8 @@ class PairReader:
             if rows.stop > n:  # where both topics are the same, once is enough
                 parts[a == b, max(n - rows.start, 0) :] = 0.0
             parts = np.concatenate([best, parts], axis=1)
-            numbers = np.concatenate([links, np.broadcast_to(np.arange(rows.start, rows.stop), parts[:, top:].shape)], 1)
+            here = np.broadcast_to(np.arange(rows.start, rows.stop), (len(a), rows.stop - rows.start))
+            numbers = np.concatenate([links, here], axis=1)
             order = np.argsort(-parts, axis=1, kind="stable")[:, :top]
             best, links = np.take_along_axis(parts, order, axis=1), np.take_along_axis(numbers, order, axis=1)
         cell, place = np.nonzero(best > 0)
@@ -242,19 +244,16 @@ class PairReader:
         return total / len(self.samples)
 
 
-def _best_parts(parts: Array) -> tuple[Indices, Array, Array]:
-    """Return the largest parts of each row, where they stand and their shares of all that are positive."""
+def _best_parts(parts: Array, found: Reasons) -> None:
+    """Find the largest parts of each row, and their shares of all that are positive."""
     positive = np.maximum(parts, 0.0)
-    total = positive.sum(axis=1)
-    share = np.divide(positive, total[:, None], out=positive, where=total[:, None] > 0)
+    total = positive.sum(axis=1, keepdims=True)
+    share = np.divide(positive, total, out=positive, where=total > 0)
     rows = np.arange(len(parts))
-    what = np.full((len(parts), N_REASONS), -1, dtype=np.int64)
-    part, shares = np.zeros(what.shape), np.zeros(what.shape)
     for place in range(min(N_REASONS, parts.shape[1])):
         best = share.argmax(axis=1)  # of equals, the first
         enough = share[rows, best] >= SMALLEST_SHARE
-        what[enough, place] = best[enough]
-        part[enough, place] = parts[rows, best][enough]
-        shares[enough, place] = share[rows, best][enough]
+        found.what[enough, place] = best[enough]
+        found.part[enough, place] = parts[rows, best][enough]
+        found.share[enough, place] = share[rows, best][enough]
         share[rows, best] = -1.0
-    return what, part, shares

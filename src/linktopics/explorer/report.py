@@ -1,0 +1,126 @@
+"""write_report: everything that pages show of a model in one HTML file, which needs nothing else."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from linktopics.errors import DataError
+from linktopics.explorer.bundle import N_IN_REPORT, Explorer
+from linktopics.explorer.compact import BYTES_PER_DOCUMENT
+from linktopics.explorer.page import REPORT_MARK, report_page
+
+__all__ = ["MOST_DOCUMENTS", "check_target", "write_report"]
+
+MOST_DOCUMENTS = 20_000
+"""Documents of a report: a file of more would be slow to open, if it opened at all."""
+
+HEAD = 4096
+"""Bytes at the beginning of a report that tell what it is."""
+
+
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str] = "report.html",
+    *,
+    title: str | None = None,
+    evaluation: Any = None,
+    suggestions: int = N_IN_REPORT,
+    texts: bool = True,
+    overwrite: bool = False,
+    folder: str | os.PathLike[str] | None = None,
+    verbose: bool | str = "auto",
+) -> int:
+    """Write one HTML file that shows data, topics, weights, documents and links, offline and without a server.
+
+    Parameters
+    ----------
+    model : RelationalTopicModel
+        A fitted model of at most 20,000 documents.
+    path : path, default="report.html"
+        The file. It appears whole or not at all.
+    title, evaluation, folder
+        As in `Explorer`.
+    suggestions : int, default=5
+        Absent links to suggest for each document.
+    texts : bool, default=True
+        Whether to put in beginnings of texts. Words of documents are in the file either way.
+    overwrite : bool, default=False
+        Whether to replace a file that is there and is not itself a report.
+    verbose : bool or "auto", default="auto"
+        Whether to show a progress bar; "auto" does after two seconds, on a terminal.
+
+    Returns
+    -------
+    int
+        Size of the file in bytes.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.explorer import write_report
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(model, path, title="Cats and stars") == path.stat().st_size
+    True
+    """
+    target = check_target(path, overwrite=overwrite)
+    explorer = Explorer(model, evaluation=evaluation, title=title, folder=folder)
+    check_documents(len(explorer.network))
+    bundle = explorer.report(suggestions, texts, verbose)
+    page = report_page(bundle, bundle["meta"]["title"]).encode()
+    _put(target, page)
+    return len(page)
+
+
+def check_documents(n_documents: int) -> None:
+    """Refuse more documents than a file can show."""
+    if n_documents > MOST_DOCUMENTS:
+        size = n_documents * BYTES_PER_DOCUMENT / 1e6
+        raise DataError(
+            f"a report of {n_documents:,} documents would be a file of about {size:,.0f} MB, which is slow to open (up "
+            f"to {MOST_DOCUMENTS:,} are written); linktopics serve MODEL shows the same pages from a server."
+        )
+
+
+def check_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
+    """Return where to write; refuse a place that is none, or that holds something else than a report."""
+    target = Path(path)
+    if target.is_dir():
+        raise DataError(f"{target}: there is a folder of this name; name a file, such as report.html.")
+    if not target.parent.is_dir():
+        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write the report to.")
+    if target.exists() and not overwrite and not _is_report(target):
+        raise DataError(
+            f"{target}: there is a file already that is no report of linktopics; choose another name, or pass "
+            "overwrite=True (--overwrite) to replace it."
+        )
+    return target
+
+
+def _is_report(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return REPORT_MARK.encode() in file.read(HEAD)
+    except OSError:
+        return False
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Write a file by its side and rename it into place."""
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    try:
+        with open(new, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except OSError as error:
+        raise DataError(f"{path}: the report cannot be written ({error.strerror}).") from None
+    finally:
+        new.unlink(missing_ok=True)
