@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.errors import DataError
 from linktopics.explorer import overview
 from linktopics.explorer._numbers import rounded
+from linktopics.explorer.finding import Finder
 from linktopics.explorer.pairs import PairReader, Reasons, Suggestions
 from linktopics.explorer.topics import describe_features, describe_topics, describe_weights
 from linktopics.network import DocumentNetwork
@@ -32,9 +32,6 @@ MOST_WORDS = 60
 SMALLEST_TOPIC = 0.005
 """Topics of a document with smaller shares are not shown."""
 
-ABOUT = 0.1
-"""Share of a topic from which on a document is among those of the topic."""
-
 N_SUGGESTED, N_IN_REPORT = 8, 5
 """Absent links that are suggested for a document, alone and in a report."""
 
@@ -46,8 +43,6 @@ SURPRISING = 0.1
 
 LOOKED_AT = 20_000
 """Links from which it is found what is surprising, drawn at random where there are more."""
-
-SORTS = ("number", "title", "tokens", "links", "topic")
 
 Indices = NDArray[np.int64]
 
@@ -131,6 +126,11 @@ class Explorer:
         for sample in self.pairs.samples:
             total += sample.doc_topic
         return total / len(self.pairs.samples)
+
+    @cached_property
+    def lengths(self) -> Indices:
+        """Tokens of each document."""
+        return self.network.lengths
 
     @cached_property
     def degrees(self) -> tuple[Indices, Indices]:
@@ -276,64 +276,18 @@ class Explorer:
         page, size : int
             Which rows to return.
         """
-        if sort not in SORTS:
-            raise DataError(f"documents cannot be sorted by {sort!r}; the orders are {', '.join(SORTS)}.")
         if page < 0 or size < 1:
             raise DataError(f"page {page} of {size} rows cannot be shown; pages are numbered from 0 and have rows.")
         if topic is not None:
             self._check_topic(topic)
-        elif sort == "topic":
-            raise DataError("documents are sorted by the share of a topic, but no topic was given.")
-        found = self._find(query)
-        if topic is not None:
-            found = found[self.shares[found, topic] >= ABOUT]
-        keys = self._sort_keys(sort, topic)[found]
-        found = found[np.argsort(-keys if descending else keys, kind="stable")]
+        found = self._finder.find(query, topic, sort, descending)
         rows = [self._row(i) for i in found[page * size : (page + 1) * size].tolist()]
         return {"total": len(found), "page": page, "size": size, "rows": rows}
 
-    def _find(self, query: str) -> Indices:
-        found = np.ones(len(self.network), dtype=bool)
-        for term in query.casefold().split():
-            words = [w for w, word in enumerate(self._folded_words) if word.startswith(term)]
-            named = np.fromiter((term in text for text in self._folded_names), bool, len(found))
-            having = self._by_word[:, words].indices if words else np.empty(0, np.int64)
-            named[having] = True
-            found &= named
-        return np.flatnonzero(found)
-
     @cached_property
-    def _folded_names(self) -> list[str]:
-        return [f"{id}\n{title}".casefold() for id, title in zip(self.ids, self.titles, strict=True)]
-
-    @cached_property
-    def _folded_words(self) -> list[str]:
-        return [word.casefold() for word in self.words]
-
-    @cached_property
-    def _by_word(self) -> csc_array:
-        return csc_array(self.network.counts)
-
-    def _sort_keys(self, sort: str, topic: int | None) -> NDArray[Any]:
-        """Return a number for each document by which it is sorted."""
-        if sort == "title":
-            return self._title_ranks
-        if sort == "tokens":
-            return self.lengths
-        if sort == "links":
-            return self.degrees[0] + self.degrees[1] if self.network.directed else self.degrees[0]
-        return np.arange(len(self.network)) if topic is None or sort == "number" else self.shares[:, topic]
-
-    @cached_property
-    def _title_ranks(self) -> Indices:
-        ranks = np.empty(len(self.titles), dtype=np.int64)
-        ranks[sorted(range(len(ranks)), key=lambda i: self.titles[i].casefold())] = np.arange(len(ranks))
-        return ranks
-
-    @cached_property
-    def lengths(self) -> Indices:
-        """Tokens of each document."""
-        return self.network.lengths
+    def _finder(self) -> Finder:
+        n_links = sum(self.degrees) if self.network.directed else self.degrees[0]
+        return Finder(self.ids, self.titles, self.words, self.network.counts, np.asarray(n_links), self.shares)
 
     def _row(self, i: int) -> dict[str, Any]:
         return {
@@ -445,7 +399,7 @@ class Explorer:
         links = []
         for e, (one, two) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
             direction = ("out" if one == i else "in") if self.network.directed else "both"
-            why = self._why(reasons, e, one, two, True)
+            why = self._why(reasons, e, one, two, True, True)
             if direction == "both" and two == i:
                 why = [{**reason, "topics": reason["topics"][::-1]} if "topics" in reason else reason for reason in why]
             links.append(
@@ -468,12 +422,14 @@ class Explorer:
                 "probability": rounded(float(found.probability[e])),
                 "lower": rounded(float(found.lower[e])),
                 "upper": rounded(float(found.upper[e])),
-                "why": self._why(found.reasons, e, i, int(found.other[e]), bool(found.outward[e])),
+                "why": self._why(found.reasons, e, i, int(found.other[e]), bool(found.outward[e]), False),
             }
             for e in range(len(found.other))
         ]
 
-    def _why(self, reasons: Reasons, e: int, new: int, candidate: int, outward: bool) -> list[dict[str, Any]]:
+    def _why(
+        self, reasons: Reasons, e: int, new: int, candidate: int, outward: bool, linked: bool
+    ) -> list[dict[str, Any]]:
         """Return the reasons of a pair."""
         K, result = self.n_topics, []
         for what, part, share in zip(reasons.what[e], reasons.part[e], reasons.share[e], strict=True):
@@ -484,15 +440,15 @@ class Explorer:
                 reason["topics"] = [int(what // K), int(what % K)]
             else:
                 f = int(what) - K * K
-                begin, words = self.detail(f, new, candidate, outward)
+                begin, words = self.detail(f, new, candidate, outward, linked)
                 reason["feature"] = self.pairs.features.features[f].name
                 reason["detail"] = begin + ", ".join(self.words[w] for w in words)
             result.append(reason)
         return result
 
-    def detail(self, feature: int, new: int, candidate: int, outward: bool) -> tuple[str, list[int]]:
+    def detail(self, feature: int, new: int, candidate: int, outward: bool, linked: bool) -> tuple[str, list[int]]:
         """Say what a feature of a pair comes from: how the sentence begins, and the words, if any, that follow."""
-        text = self.pairs.detail(feature, new, candidate, outward)
+        text = self.pairs.detail(feature, new, candidate, outward, linked)
         begin, colon, rest = text.partition(": ")
         if self.pairs.features.features[feature].name.startswith("tfidf") and begin.startswith("shared words"):
             words = [self._places_of_words.get(word, -1) for word in rest.split(", ")]

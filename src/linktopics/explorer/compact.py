@@ -101,7 +101,9 @@ class _Compacter:
         pairs = self.explorer.pairs
         probability = pairs.probabilities(source, target)
         surprising = (probability < self.explorer.surprising_below).astype(int)
-        why = self._reasons(pairs.link_reasons(source, target), source, target, np.ones(len(source), dtype=bool))
+        why = self._reasons(
+            pairs.link_reasons(source, target), source, target, np.ones(len(source), dtype=bool), linked=True
+        )
         columns = (source, target, whole(probability, TEN_THOUSANDTHS), surprising)
         return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
 
@@ -114,7 +116,7 @@ class _Compacter:
 
     def _add_suggestions(self, found: Suggestions, suggested: list[list[Any]]) -> None:
         way = np.where(found.outward, 0, 1) if self.network.directed else np.full(len(found.other), 2)
-        why = self._reasons(found.reasons, found.document, found.other, found.outward)
+        why = self._reasons(found.reasons, found.document, found.other, found.outward, linked=False)
         bounds = [
             [None] * len(way) if np.isnan(bound).all() else whole(bound, TEN_THOUSANDTHS).tolist()
             for bound in (found.lower, found.upper)
@@ -124,7 +126,7 @@ class _Compacter:
             suggested[i].append(row)
 
     def _reasons(
-        self, reasons: Reasons, new: NDArray[Any], candidates: NDArray[Any], outward: NDArray[Any]
+        self, reasons: Reasons, new: NDArray[Any], candidates: NDArray[Any], outward: NDArray[Any], linked: bool
     ) -> list[list[list[int]]]:
         K = self.explorer.n_topics
         result: list[list[list[int]]] = [[] for _ in range(len(new))]
@@ -142,7 +144,7 @@ class _Compacter:
             if what < K * K:
                 result[e].append([share, part, what // K, what % K])
             else:
-                begin, words = self.explorer.detail(what - K * K, i, j, way)
+                begin, words = self.explorer.detail(what - K * K, i, j, way, linked)
                 number = self.details.setdefault(begin, len(self.details))
                 result[e].append([share, part, -1 - (what - K * K), number, *map(self._word, words)])
         return result

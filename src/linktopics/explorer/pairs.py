@@ -149,10 +149,12 @@ class PairReader:
             _best_parts(np.concatenate(parts, axis=1), found.part_of(rows))
         return found
 
-    def detail(self, feature: int, new: int, candidate: int, outward: bool) -> str:
-        """Say what a feature of a pair comes from, links between the two left out."""
-        view = self._view(np.array([new]), np.array([candidate]), np.array([outward]))
-        return self.features.features[feature].known_detail(view)
+    def detail(self, feature: int, new: int, candidate: int, outward: bool, linked: bool) -> str:
+        """Say what a feature of a pair comes from; if the two are linked, as if they were not."""
+        its = self.features.features[feature]
+        if not linked:
+            return its.detail(self._prepared[id(its)], new, candidate, outward)
+        return its.known_detail(self._view(np.array([new]), np.array([candidate]), np.array([outward])))
 
     def suggestions(self, documents: slice, top: int) -> Suggestions:
         """Return the most probable links of some documents with those they are not linked with at all."""

@@ -348,11 +348,16 @@ class _FittedSimilarity(FittedFeature):
         if self.part == "own":
             here = slice(*self.own.indptr[candidate : candidate + 2])
             return self.own.indices[here], self.own.data[here]
-        if without < 0 and self.n_neighbours[candidate] > MANY:
+        members = self.members.indices[slice(*self.members.indptr[candidate : candidate + 2])]
+        if self.n_neighbours[candidate] > MANY:
             sums, place = self.hubs
             here = slice(*sums.indptr[place[candidate] : place[candidate] + 2])
-            return sums.indices[here], sums.data[here]
-        members = self.members.indices[slice(*self.members.indptr[candidate : candidate + 2])]
+            words, weights = sums.indices[here], sums.data[here]
+            if without in members:
+                own = slice(*self.own.indptr[without : without + 2])
+                weights = weights.copy()
+                weights[np.searchsorted(words, self.own.indices[own])] -= self.own.data[own]
+            return words, weights
         members = members[members != without]
         at = _ranges(*_extents(self.own, members))
         words, place = np.unique(self.own.indices[at], return_inverse=True)
