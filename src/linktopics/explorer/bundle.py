@@ -435,7 +435,7 @@ class Explorer:
         for what, part, share in zip(reasons.what[e], reasons.part[e], reasons.share[e], strict=True):
             if what < 0:
                 break
-            reason: dict[str, Any] = {"share": rounded(float(share), 2), "part": rounded(float(part), 3)}
+            reason: dict[str, Any] = {"share": round(float(share), 2), "part": rounded(float(part), 3)}
             if what < K * K:
                 reason["topics"] = [int(what // K), int(what % K)]
             else:

@@ -55,7 +55,7 @@ class Finder:
         Parameters
         ----------
         query : str
-            Terms that must all be found, each in the id, the title or at the beginning of a word.
+            Terms that must all be found, each in the id, the title or at the beginning of a word, or of a part of one.
         topic : int or None
             Only documents of which at least a tenth is about this topic.
         sort : str
@@ -78,7 +78,7 @@ class Finder:
         all_found = np.ones(len(self.ids), dtype=bool)
         for term in query.casefold().split():
             found = np.fromiter((term in names for names in self._names), bool, len(self.ids))
-            words = [number for number, word in enumerate(self._folded) if word.startswith(term)]
+            words = [number for number, word in enumerate(self._folded) if f" {term}" in word]
             found[self._by_word[:, words].indices] = True
             all_found &= found
         return np.flatnonzero(all_found)
@@ -89,7 +89,7 @@ class Finder:
 
     @cached_property
     def _folded(self) -> list[str]:
-        return [word.casefold() for word in self.words]
+        return [f" {word.casefold()}" for word in self.words]
 
     @cached_property
     def _by_word(self) -> csc_array:

@@ -135,12 +135,12 @@ export class ReportSource {
 
   #has(i, term) {
     const [names, words] = this.haystacks[i];
-    return names.includes(term) || words.includes(`\n${term}`);
+    return names.includes(term) || words.includes(` ${term}`);
   }
 
   #haystack(i) {
     const row = this.bundle.documents[i];
-    const words = inTuples(row[WORDS], 3).map(([word]) => `\n${this.bundle.vocabulary[word]}`);
+    const words = inTuples(row[WORDS], 3).map(([word]) => ` ${this.bundle.vocabulary[word]}`);
     return [`${row[IDENTITY]}\n${row[TITLE] ?? ""}`.toLowerCase(), words.join("").toLowerCase()];
   }
 
