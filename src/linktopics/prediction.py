@@ -155,7 +155,7 @@ class Predictor:
         """Return the best pairs of each document, best first; of equals, the first candidate."""
         mean = np.concatenate([np.empty(0), *(
             self._by_sample(new, pairs.part(part)).mean(axis=0)
-            for part in blocks_of(len(pairs.rows), self.settings.n_topics + len(self.samples), BLOCK_CELLS)
+            for part in blocks_of(len(pairs.rows), self.settings.n_topics * len(self.samples), BLOCK_CELLS)
         )])  # fmt: skip
         order = np.lexsort((pairs.candidates, -mean, pairs.rows))
         rows = pairs.rows[order]
@@ -164,8 +164,7 @@ class Predictor:
 
     def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
         """Return the probabilities of pairs in each sample."""
-        everything = zip(self.samples, new.shares, strict=True)
-        return np.stack([pair_probabilities(self._loss, sample, shares, pairs) for sample, shares in everything])
+        return pair_probabilities(self._loss, self.samples, new.shares, pairs)
 
     def _table(self, new: NewDocuments, picked: Shortlist, interval: float) -> pd.DataFrame:
         """Return suggestions, with an interval and a reason for each."""
@@ -244,10 +243,10 @@ class Predictor:
         view = TrainingView(self.network, source, target, np.ones(len(source), dtype=bool))
         pairs = Shortlist(source, target, {True: self.features.known_pairs(view)})
         result = np.zeros(len(source))
-        for rows in blocks_of(len(source), self.settings.n_topics, BLOCK_CELLS):
-            for sample in self.samples:
-                result[rows] += pair_probabilities(self._loss, sample, sample.doc_topic, pairs.part(rows))
-        return result / len(self.samples)
+        topics = [sample.doc_topic for sample in self.samples]
+        for rows in blocks_of(len(source), self.settings.n_topics * len(self.samples), BLOCK_CELLS):
+            result[rows] = pair_probabilities(self._loss, self.samples, topics, pairs.part(rows)).mean(axis=0)
+        return result
 
     def absent(self, top: int) -> list[tuple[int, int, float]]:
         """Return the most probable absent links of each training document: (source, target, probability)."""

@@ -19,8 +19,9 @@ __all__ = ["ExactSearch", "NewDocuments", "Shortlist", "blocks_of", "no_link", "
 Numbers = dict[bool, NDArray[np.float64]]
 """Features of pairs for each direction that counts: True for links from the new document."""
 
-TILE_CELLS = 2**16
-"""Documents x candidates whose single-precision scores are in the processor's cache at once."""
+TILE_CELLS, SCORES = 2**16, 2**18
+"""Documents x candidates, and samples x directions of these, whose single-precision scores are in the processor's cache
+at once."""
 
 ROUNDING = float(np.finfo(np.float32).eps) / 2
 
@@ -58,19 +59,22 @@ def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:
 
 
 def pair_probabilities(
-    loss: Loss, sample: PosteriorSample, shares: NDArray[np.float32], pairs: Shortlist
+    loss: Loss, samples: Sequence[PosteriorSample], shares: Sequence[NDArray[np.float32]], pairs: Shortlist
 ) -> NDArray[np.float64]:
-    """Return a sample's probabilities of links of pairs, in any of the directions that their numbers speak of.
+    """Return the probabilities of links of pairs in each sample, in any of the directions that their numbers speak of.
 
     Each is a sum of its own in a fixed order: it does not depend on the other pairs, and equal candidates are equal.
+    All samples are handled at once, so there are samples x pairs x topics in memory.
     """
-    old = sample.doc_topic[pairs.candidates].astype(float)
+    old = np.stack([sample.doc_topic[pairs.candidates] for sample in samples]).astype(float)
     distinct, at = np.unique(pairs.rows, return_inverse=True)
+    new = np.stack([own[distinct] for own in shares]).astype(float)
+    U = np.stack([sample.weights for sample in samples])
+    tau = np.stack([sample.feature_weights for sample in samples])
     result: NDArray[np.float64] | None = None
     for outward, numbers in pairs.numbers.items():
-        weights = sample.weights if outward else sample.weights.T
-        here = np.einsum("ik,kl->il", shares[distinct].astype(float), weights)
-        scores = np.einsum("ek,ek->e", here[at], old) + np.einsum("ef,f->e", numbers, sample.feature_weights)
+        here = np.einsum("sik,skl->sil", new, U if outward else U.transpose(0, 2, 1))
+        scores = np.einsum("sek,sek->se", here[:, at], old) + np.einsum("ef,sf->se", numbers, tau)
         one = loss.probability(scores)
         result = one if result is None else result + one - result * one
     assert result is not None
@@ -169,61 +173,61 @@ class ExactSearch:
     ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
         """Return probabilities of no link in single precision, averaged over samples, and the error of a score."""
         n, n_columns = rows.stop - rows.start, len(self.features.mean)
-        here = {way: [] for way in ways}  # type: dict[bool, list[NDArray[np.float32]]]
+        shares = np.stack([own[rows] for own in new.shares]).astype(float)
+        here = np.empty((len(self.samples), len(ways), n, shares.shape[2]), np.float32)
         error = np.zeros(n)
-        largest = {way: {c: np.maximum(x.max(axis=1), -x.min(axis=1)) for c, x in planes[way].items()} for way in ways}
-        for s, (sample, shares) in enumerate(zip(self.samples, new.shares, strict=True)):
-            for way in ways:
-                toward = shares[rows].astype(float) @ (sample.weights if way else sample.weights.T)
-                here[way].append(toward.astype(np.float32))
-                size = np.abs(toward).max(axis=1) + np.abs(self._constants[way][1][s]).max(initial=0.0)
-                size += sum(abs(sample.feature_weights[c]) * x for c, x in largest[way].items())
-                # Shares of topics sum to one. Twice the bound, for what is of higher order.
-                error = np.maximum(error, 2 * ROUNDING * (toward.shape[1] + n_columns + 8) * size)
+        for place, way in enumerate(ways):
+            toward = shares @ (self._weights if way else self._weights.transpose(0, 2, 1))
+            here[:, place] = toward
+            size = np.abs(toward).max(axis=2) + np.abs(self._constants[way][1]).max(axis=1, initial=0.0)[:, None]
+            for c, x in planes[way].items():
+                size += np.abs(self._feature_weights[:, c, None]) * np.maximum(x.max(axis=1), -x.min(axis=1))
+            # Shares of topics sum to one. Twice the bound, for what is of higher order.
+            error = np.maximum(error, 2 * ROUNDING * (toward.shape[2] + n_columns + 8) * size.max(axis=0))
         result = np.empty((n, self.n_candidates), np.float32)
         step = max(1, TILE_CELLS // n)
         for first in range(0, self.n_candidates, step):
             tile = slice(first, min(first + step, self.n_candidates))
-            result[:, tile] = self._tile(here, planes, tile)
+            result[:, tile] = self._tile(here, planes, ways, tile)
         steepest = 1.0 if isinstance(self.loss, LogisticLoss) else 4.0  # slope of the score in the link's log-odds
         return result, steepest * len(ways) * error
 
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return np.stack([sample.weights for sample in self.samples])
+
+    @cached_property
+    def _feature_weights(self) -> NDArray[np.float64]:
+        return np.stack([sample.feature_weights for sample in self.samples])
+
     def _tile(
-        self, here: dict[bool, list[NDArray[np.float32]]], planes: dict[bool, dict[int, NDArray]], tile: slice
+        self,
+        here: NDArray[np.float32],
+        planes: dict[bool, dict[int, NDArray]],
+        ways: Sequence[bool],
+        tile: slice,
     ) -> NDArray[np.float32]:
-        """Return the mean probability of no link for some candidates."""
-        first, *_ = here
-        single: dict[tuple[bool, int], NDArray[np.float32]] = {}
-        for way in here:
-            for c, plane in planes[way].items():
-                if way == first or c not in self.both_ways:
-                    single[way, c] = plane[:, tile].astype(np.float32)
-        total = np.zeros((len(here[first][0]), tile.stop - tile.start), np.float32)
-        part = np.empty_like(total)
+        """Return the mean probability of no link for some candidates, several samples at once."""
+        n_samples, n_ways, n, _ = here.shape
+        shared = _single(planes[ways[0]], tile, [c for c in planes[ways[0]] if c in self.both_ways])
+        own = [_single(planes[way], tile, [c for c in planes[way] if c not in self.both_ways]) for way in ways]
+        total = np.zeros((n, tile.stop - tile.start), np.float32)
         with np.errstate(over="ignore"):
-            for s, sample in enumerate(self.samples):
-                old = np.asarray(sample.doc_topic[tile]).T
-                tau = sample.feature_weights.astype(np.float32)
-                absent: NDArray[np.float32] | None = None
-                shared: NDArray[np.float32] | None = None
-                # One product for both directions reads the candidates' topics once.
-                every = np.concatenate([here[way][s] for way in here]) @ old
-                for way, scores in zip(here, np.split(every, len(here)), strict=True):
-                    scores += self._constants[way][1][s, tile]
-                    if shared is None:
-                        shared = np.zeros_like(total)
-                        for (_, c), plane in single.items():
-                            if c in self.both_ways:
-                                shared += np.multiply(plane, tau[c], out=part)
-                    scores += shared
-                    for (its_way, c), plane in single.items():
-                        if c not in self.both_ways and its_way == way:
-                            scores += np.multiply(plane, tau[c], out=part)
-                    one = no_link(self.loss, scores)
-                    absent = one if absent is None else np.multiply(absent, one, out=absent)
-                assert absent is not None
-                total += absent
-        total /= len(self.samples)
+            for some in blocks_of(n_samples, n_ways * total.size, SCORES):
+                tau = self._feature_weights[some].astype(np.float32)
+                scores = np.empty((len(tau), n_ways, *total.shape), np.float32)
+                for s, sample in enumerate(self.samples[some]):
+                    # One product for both directions reads the candidates' topics once.
+                    flat = scores[s].reshape(n_ways * n, -1)
+                    np.matmul(here[some][s].reshape(n_ways * n, -1), np.asarray(sample.doc_topic[tile]).T, out=flat)
+                scores += np.stack([self._constants[way][1][some, tile] for way in ways], axis=1)[:, :, None]
+                if shared[0]:
+                    scores += np.tensordot(tau[:, shared[0]], shared[1], axes=1)[:, None]
+                for place, (columns, plane) in enumerate(own):
+                    if columns:
+                        scores[:, place] += np.tensordot(tau[:, columns], plane, axes=1)
+                total += no_link(self.loss, scores).prod(axis=1).sum(axis=0)
+        total /= n_samples
         return total
 
     def not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> NDArray[np.int64]:
@@ -238,6 +242,12 @@ class ExactSearch:
             return np.flatnonzero(there)
         bound = last * (1.0 - last) * error + last * relative + SAME
         return np.flatnonzero(absent <= np.float32(min(last + 4.0 * bound, 2.0)))
+
+
+def _single(planes: dict[int, NDArray], tile: slice, columns: list[int]) -> tuple[list[int], NDArray[np.float32]]:
+    """Return some columns of features for some candidates in single precision."""
+    parts = [planes[c][None, :, tile].astype(np.float32) for c in columns]
+    return columns, np.concatenate(parts) if parts else np.empty(0, np.float32)
 
 
 def no_link(loss: Loss, scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from linktopics.explorer._numbers import rounded
-from linktopics.explorer.pairs import _best_parts
+from linktopics.explorer.pairs import Reasons, _best_parts
 from linktopics.inference import AVERAGED_SWEEPS, MAX_SWEEPS, TOLERANCE
 from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import padded
 from linktopics.posterior import PosteriorSample
 from linktopics.prediction import BLOCK_CELLS, Predictor
 from linktopics.ranking import NewDocuments, Shortlist, blocks_of
+from linktopics.reasons import N_REASONS
 from linktopics.sampler import tokens
 
 __all__ = ["Samples", "thinned"]
@@ -106,24 +107,10 @@ class Samples:
         return pairs.part(order[np.arange(len(rows)) - np.searchsorted(rows, rows) < wanted[rows]])
 
     def probabilities(self, new: NewDocuments, pairs: Shortlist) -> Array:
-        """Return the probabilities of pairs in every sample, samples x pairs, as `pair_probabilities` does.
-
-        Sums have a fixed order, so that equal candidates are equal.
-        """
-        shares = np.stack(new.shares).astype(float)
-        toward = {way: shares @ _turned(self.weights, way) for way in pairs.numbers}
-        parts = [np.empty((len(self), 0))]
-        for some in blocks_of(len(pairs.rows), len(self) * self.n_topics, CELLS):
-            own = pairs.part(some)
-            old = self._known(own.candidates, range(len(self)))
-            probability = np.zeros((len(self), len(own.rows)))
-            for way, numbers in own.numbers.items():
-                scores = np.einsum("spk,spk->sp", toward[way][:, own.rows], old)
-                scores += np.einsum("sf,pf->sp", self.feature_weights, numbers)
-                one = self.predictor._loss.probability(scores)
-                probability = probability + one - probability * one
-            parts.append(probability)
-        return np.concatenate(parts, axis=1)
+        """Return the probabilities of pairs in every sample, samples x pairs."""
+        blocks = blocks_of(len(pairs.rows), len(self) * self.n_topics, CELLS)
+        parts = [self.predictor._by_sample(new, pairs.part(some)) for some in blocks]
+        return np.concatenate([np.empty((len(self), 0)), *parts], axis=1)
 
     def reasons(self, new: NewDocuments, pairs: Shortlist) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return for each pair the direction that more speaks for, and what speaks most for it, as `Explainer` does."""
@@ -166,7 +153,10 @@ class Samples:
     ) -> list[tuple[str, list[dict[str, Any]]]]:
         """Name the largest parts."""
         K, features, directed = self.n_topics, self.predictor.features.features, self.predictor.network.directed
-        columns = [column.tolist() for column in _best_parts(parts)]
+        shape = (len(parts), N_REASONS)
+        best = Reasons(np.full(shape, -1, dtype=np.int64), np.zeros(shape), np.zeros(shape))
+        _best_parts(parts, best)
+        columns = [column.tolist() for column in (best.what, best.part, best.share)]
         ends = zip(pairs.rows.tolist(), pairs.candidates.tolist(), outward, strict=True)
         result = []
         for (row, candidate, way), what, part, share in zip(ends, *columns, strict=True):
