@@ -29,6 +29,7 @@ ORDER = (
     "features",
     "prediction",
     "storage",
+    "serving",
 )
 """Sections of the page; results of other names come after them."""
 

@@ -42,7 +42,7 @@ def run(benchmarks, monkeypatch):
 
 
 def test_there_are_benchmarks():
-    singles = {"features", "growth", "iteration", "memory", "page", "prediction", "startup", "storage", "sweep"}
+    singles = {"features", "growth", "iteration", "memory", "page", "prediction", "startup", "storage", "sweep", "serving"}
     assert singles | {"cluster", "shards"} == set(NAMES)
 
 

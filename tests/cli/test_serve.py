@@ -1,0 +1,281 @@
+"""``linktopics serve`` as a user meets it: a process that answers at an address until Ctrl-C."""
+
+import hashlib
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from urllib.parse import quote
+
+import pytest
+from command_line import ODD, run, succeed
+
+from linktopics import RelationalTopicModel
+from linktopics.commands import serving
+from small_models import small_model, small_network
+
+pytest.importorskip("uvicorn", reason="uvicorn is not installed; it comes with linktopics[web]")
+
+if sys.platform == "win32":
+    pytest.skip("signals are sent as on Unix", allow_module_level=True)
+
+
+@contextmanager
+def served(model, *options):
+    """Serve a model in a process of its own; give the process and the address."""
+    command = [sys.executable, "-m", "linktopics", "serve", str(model), "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        found = re.search(r"http://(\S+?):(\d+)/", line)
+        assert found, (line, process.stderr.read())
+        yield process, (found[1].strip("[]"), int(found[2]))
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def server(model):
+    with served(model) as (process, address):
+        yield process, address
+
+
+def asked(address, path, body=None, **headers):
+    connection = http.client.HTTPConnection(*address, timeout=60)
+    try:
+        if body is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", **headers})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def said_to(address, *parts, pause=0.0):
+    """Send bytes as they are, and return all that comes back until the connection is closed."""
+    with socket.create_connection(address, timeout=60) as connection:
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(pause)
+        received = bytearray()
+        while data := connection.recv(65536):
+            received += data
+        return bytes(received)
+
+
+def test_answers(server):
+    _, address = server
+    assert asked(address, "/api/health")[1]["documents"] == 10
+    status, found = asked(address, "/api/suggest", {"text": "kittens purr", "top": 2})
+    assert (status, len(found["suggestions"])) == (200, 2)
+    assert asked(address, "/api/documents/cat")[1]["title"] == "Cat"
+
+
+def test_only_its_own_names_are_answered(server):
+    _, address = server
+    for host in ("localhost", "127.0.0.1", f"127.0.0.1:{address[1]}", "[::1]:80"):
+        assert asked(address, "/api/health", Host=host)[0] == 200
+    assert asked(address, "/api/health", Host="evil.example")[0] == 400
+    assert asked(address, "/api/suggest", {"text": "cats"}, Origin="http://evil.example")[0] == 403
+    assert asked(address, "/api/suggest", {"text": "cats"}, Origin=f"http://{address[0]}:{address[1]}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [b"GET /../../etc/passwd", b"GET /static/../../server.py", b"GET /api/documents/%00", b"GET //", b"GET /%ff%fe"],
+)
+def test_paths_as_they_are(server, request_line):
+    _, address = server
+    answer = said_to(address, request_line + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404")
+    assert "error" in json.loads(body)
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET /api/meta HTTP/1.1\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 900_000 + b"\r\n\r\n",
+        b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n",
+    ],
+)
+def test_what_is_no_request(server, request_bytes):
+    _, address = server
+    head, _, body = said_to(address, request_bytes).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400")
+    assert json.loads(body) == {"error": "This is no request that can be read."}
+
+
+def test_bodies_without_a_length(server):
+    """A body in chunks is refused when it is too large, although nobody said how large it would be."""
+    _, address = server
+    head = b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    answer = said_to(address, head + b"Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 20, b"0\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert b"at most" in answer
+
+
+def test_head(server):
+    _, address = server
+    answer = said_to(address, b"HEAD /api/meta HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200")
+    assert int(re.search(rb"content-length: (\d+)", head)[1]) > 1000
+    assert body == b""
+
+
+def test_ids_as_odd_as_can_be(odd):
+    with served(odd.model) as (_, address):
+        for number, id in enumerate(ODD.values()):
+            status, found = asked(address, f"/api/documents/{quote(str(id), safe='')}")
+            assert (status, found["id"], found["i"]) == (200, str(id), number)
+
+
+def test_nothing_is_written(model):
+    def state():
+        return {
+            path.relative_to(model): (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest())
+            for path in model.rglob("*")
+            if path.is_file()
+        }
+
+    before = state()
+    with served(model) as (_, address):
+        asked(address, "/api/suggest", {"text": "kittens purr"})
+        asked(address, "/api/changes", {"text": "kittens purr"})
+    assert state() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminated"])
+def test_ends_cleanly(model, number):
+    with served(model) as (process, address):
+        assert asked(address, "/api/health")[0] == 200
+        process.send_signal(number)
+        said, complaints = process.communicate(timeout=60)
+        assert (process.returncode, said, complaints) == (0, "", "")
+
+
+def test_many_at_once(server):
+    _, address = server
+    answers = []
+
+    def ask(number):
+        for turn in range(5):
+            text = f"kittens purr {'stars ' * (number % 7 + turn)}"
+            answers.append(asked(address, "/api/suggest", {"text": text})[0])
+            answers.append(asked(address, f"/api/documents/{number % 10}?by=number")[0])
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [200] * 200
+
+
+def test_port_that_is_taken(model, server):
+    _, (_, port) = server
+    result = run("serve", model, "--port", port)
+    assert result.exit_code == 2
+    assert f"port {port} of 127.0.0.1 is taken; choose another by --port {port + 1}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--host", "no.such.host.invalid"], "there is no address 'no.such.host.invalid' to serve at"),
+        (["--host", "203.0.113.1"], "cannot serve at 203.0.113.1"),
+    ],
+)
+def test_addresses_that_are_none(model, options, sentence):
+    result = run("serve", model, "--port", "0", *options)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_folders_that_are_no_models(tmp_path):
+    result = run("serve", tmp_path / "nowhere", "--port", "0")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("linktopics: ")
+    assert "Traceback" not in result.stderr
+
+
+def test_without_the_extra(model, monkeypatch):
+    monkeypatch.setattr(serving, "find_spec", lambda name: None if name == "uvicorn" else object())
+    result = run("serve", model)
+    assert result.exit_code == 2
+    assert result.stderr == "linktopics: the server needs uvicorn: pip install 'linktopics[web]'\n"
+
+
+@pytest.fixture
+def not_run(monkeypatch):
+    """Do all but serve; return what would be served."""
+    served = []
+    monkeypatch.setattr("linktopics.explorer.serving.run", lambda app, bound, limits: served.append((app, limits)))
+    return served
+
+
+def test_warns_where_others_can_reach_it(model, not_run):
+    result = succeed("serve", model, "--port", "0", "--host", "0.0.0.0", "--max-text", "500", "--samples", "2")
+    assert "everyone who can reach 0.0.0.0 can read the documents" in result.stderr
+    ((app, limits),) = not_run
+    assert limits.text == 500
+    assert len(app.state.api.asker.samples) == 2
+    assert succeed("serve", model, "--port", "0").stderr == ""
+
+
+def test_models_of_counts(tmp_path, not_run):
+    network = small_network()
+    network.vectorizer = None
+    small_model().fit(network).save(tmp_path / "model")
+    result = succeed("serve", tmp_path / "model", "--port", "0")
+    assert "it is looked for the words of its documents" in result.stdout
+    ((app, _),) = not_run
+    assert app.state.api.asker.read("Cats!").n_known == 1
+    assert RelationalTopicModel.load(tmp_path / "model").network_.vectorizer is None
+
+
+def test_a_head_that_does_not_come(model):
+    """A connection on which a request does not come is closed, and so is one on which it stops half way."""
+    code = """
+import sys
+from linktopics import RelationalTopicModel
+from linktopics.explorer import Explorer
+from linktopics.explorer.limits import Limits
+from linktopics.explorer.server import create_app
+from linktopics.explorer.serving import bind, run
+limits = Limits(reading=0.3)
+bound = bind("127.0.0.1", 0)
+app = create_app(Explorer(RelationalTopicModel.load(sys.argv[1])), limits=limits)
+print(bound.getsockname()[1], flush=True)
+run(app, bound, limits)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code, str(model)], stdout=subprocess.PIPE, text=True)
+    try:
+        address = ("127.0.0.1", int(process.stdout.readline()))
+        assert said_to(address) == b""
+        assert said_to(address, b"GET / HTTP/1.1\r\nHo") == b""
+        first = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        answer = said_to(address, first, b"GET / HTTP", pause=0.1)
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert answer.count(b"HTTP/1.1") == 1
+        slow = b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        assert said_to(address, slow + b"Content-Length: 99\r\n\r\n{").startswith(b"HTTP/1.1 408")
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
