@@ -33,7 +33,7 @@ import numpy as np
 from common import Row, data_option, finish, in_process, open_data, options, table
 from linktopics import DocumentNetwork, RelationalTopicModel
 
-SHARES = {"document": 0.3, "search": 0.2, "cell": 0.15, "topic": 0.15, "suggestions": 0.2}
+SHARES = {"document": 0.35, "search": 0.25, "cell": 0.15, "topic": 0.15, "suggestions": 0.1}
 """What is asked, and how often."""
 
 FEWEST_WORDS, MOST_WORDS = 50, 150

@@ -101,7 +101,14 @@ SCHEMAS: dict[str, Schema] = {
             object_of({"share": SHARE, "part": number(), "feature": string(), "detail": string()}),
         ],
     },
-    "Health": object_of({"status": string(enum=["ok"]), "version": string(), "documents": whole()}),
+    "Health": object_of(
+        {
+            "status": string(enum=["ok"]),
+            "version": string(),
+            "documents": whole(),
+            "prepared": {**BOOLEAN, "description": "whether what can be worked out beforehand is"},
+        }
+    ),
     "Topic": object_of(
         {
             "share": {**SHARE, "description": "of all words of the documents"},

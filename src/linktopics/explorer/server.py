@@ -6,6 +6,7 @@ event loop, which waits for `Lane` threads where something is to be computed.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -40,6 +41,15 @@ PER_TEXT = 600
 
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 JSON_TYPE = "application/json"
+
+CELL_LINKS = 8
+"""Links of a cell, unless more are asked for."""
+
+RUN = 16
+"""Documents that are worked out together: several cost little more than one."""
+
+PREPARED = 5_000
+"""Up to so many documents all are worked out while nobody asks."""
 
 
 class Anything(Convertor[str]):
@@ -109,7 +119,9 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        preparing = asyncio.ensure_future(api.prepare())
         yield
+        preparing.cancel()
         api.close()
 
     async def refused(_: Request, error: Exception) -> Response:
@@ -160,6 +172,7 @@ class Api:
         self.description = describe(limits, explorer.n_topics)
         self.files = {name: static_file(name).encode() for name in static_names() if _type_of(name)}
         self.page = server_page().encode()
+        self.prepared = False
 
     def close(self) -> None:
         """Let go of threads."""
@@ -215,7 +228,8 @@ class Api:
 
     async def get_health(self, request: Request) -> Response:
         """Say that the server is there, and what it serves."""
-        return _json(to_bytes({"status": "ok", "version": __version__, "documents": len(self.explorer.ids)}))
+        told = {"status": "ok", "version": __version__, "documents": len(self.explorer.ids), "prepared": self.prepared}
+        return _json(to_bytes(told))
 
     async def get_meta(self, request: Request) -> Response:
         """Return all but single documents and links."""
@@ -233,8 +247,7 @@ class Api:
     async def get_cell(self, request: Request) -> Response:
         """Return the links that the weight of two topics explains best."""
         a, b = (self._topic(request.path_params[name]) for name in ("a", "b"))
-        top = _whole(request.query_params, "top", 8, 1, self.limits.top)
-        return await self._kept(("cell", a, b, top), lambda: self.explorer.cell(a, b, top))
+        return await self._cell(a, b, _whole(request.query_params, "top", CELL_LINKS, 1, self.limits.top))
 
     async def get_documents(self, request: Request) -> Response:
         """Return a page of documents."""
@@ -261,7 +274,7 @@ class Api:
                 raise RefusedError(404, f"There is no document {_short(given)}; numbers run from 0 to {last}.")
         else:
             number = self._number(given)
-        return await self._kept(("document", number), lambda: self.explorer.document(number))
+        return _json(await self._document(number))
 
     async def post_suggest(self, request: Request) -> Response:
         """Return topics and suggested links of a text."""
@@ -296,6 +309,35 @@ class Api:
     # ------------------------------------------------------------------------------------------------------------------
     # Answers
     # ------------------------------------------------------------------------------------------------------------------
+
+    async def _document(self, number: int) -> bytes:
+        run, place = divmod(number, RUN)
+        answer = await self._answered(("run", run), lambda: self.reading.ask(lambda: self._run(run)))
+        return answer.split(b"\n")[place]  # which JSON has none of
+
+    def _run(self, run: int) -> bytes:
+        """Return some documents that follow one another, a line each."""
+        rows = slice(run * RUN, min((run + 1) * RUN, len(self.explorer.ids)))
+        return b"\n".join(map(to_bytes, self.explorer.documents_at(rows)))
+
+    async def prepare(self) -> None:
+        """Work out all documents and cells while nobody asks, if they are few."""
+        n, K = len(self.explorer.ids), self.explorer.n_topics
+        if n <= PREPARED:
+            for run in range(0, n, RUN):
+                await self._when_idle()
+                await self._document(run)
+            for cell in range(K * K):
+                await self._when_idle()
+                await self._cell(*divmod(cell, K))
+        self.prepared = True
+
+    async def _when_idle(self) -> None:
+        while any(lane.running for lane in (self.texts, self.reading, self.thinking)):
+            await asyncio.sleep(0.01)
+
+    async def _cell(self, a: int, b: int, top: int = CELL_LINKS) -> Response:
+        return await self._kept(("cell", a, b, top), lambda: self.explorer.cell(a, b, top))
 
     async def _kept(self, key: Any, make: Callable[[], Any]) -> Response:
         return _json(await self._answered(key, lambda: self.reading.ask(make)))
@@ -398,7 +440,8 @@ def _call_each(calls: list[Callable[[], Any]]) -> list[bytes | Exception]:
 
 def _called(call: Callable[[], Any]) -> bytes | Exception:
     try:
-        return to_bytes(call())
+        answer = call()
+        return answer if isinstance(answer, bytes) else to_bytes(answer)
     except Exception as error:
         return error
 
