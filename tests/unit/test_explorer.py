@@ -309,8 +309,7 @@ def test_words_of_topics_by_relevance(explorer, model):
         assert topic["documents"][: len(mostly)] == mostly
         tokens = shares[mostly] * NETWORK.lengths[mostly]
         assert np.all(np.diff(tokens) <= 1e-12)
-        partners = [(l, w) for l, w in enumerate(model.link_weights_[k]) if l != k and w > 0]
-        assert {l for l, _ in topic["partners"]} == {l for l, _ in partners}
+        assert {other for other, _ in topic["partners"]} == set(np.flatnonzero(model.link_weights_[k] > 0)) - {k}
 
 
 def test_traces_have_few_points(directed, monkeypatch):
@@ -328,12 +327,10 @@ def test_quality(directed, tmp_path, form):
         words=False, resume=tmp_path / "kept.jsonl",
     )  # fmt: skip
     result.to_csv(tmp_path / "folds.csv")
-    given = {
-        "evaluation": result,
-        "frame": result.folds,
-        "csv": tmp_path / "folds.csv",
-        "jsonl": tmp_path / "kept.jsonl",
-    }
+    files = {"csv": tmp_path / "folds.csv", "jsonl": tmp_path / "kept.jsonl"}
+    with open(files["jsonl"], "ab") as file:
+        file.write(b'{"linktopics_result": "of a task that is not writ')
+    given = {"evaluation": result, "frame": result.folds, **files}
     quality = strict_json(Explorer(directed, evaluation=given[form]).meta()["quality"])
     assert (quality["model"], quality["folds"]) == ("linktopics", 2)
     assert [row["model"] for row in quality["baselines"]] == ["tf"]
@@ -347,7 +344,9 @@ def test_quality(directed, tmp_path, form):
 
 
 @pytest.mark.parametrize(
-    "content", [None, b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'{"model": 3}\n', b"model,fold\nx,1\n"]
+    "content",
+    [None, b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'{"model": 3}\n', b"model,fold\nx,1\n", b'{"linktopics_result": 3,\n'],
+    [None, b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'{"model": 3}\n', b"model,fold\nx,1\n", b'{"linktopics_result": 3,\n'],
 )
 def test_quality_from_something_else(directed, tmp_path, content):
     path = tmp_path / "file"
@@ -504,7 +503,7 @@ def test_without_names():
     network = DocumentNetwork(NETWORK.counts, NETWORK.links, titles=None)
     model = RelationalTopicModel(K, **SETTINGS).fit(network)
     meta, _, documents, *_ = everything(model)
-    assert not (meta["data"]["has_titles"] or meta["data"]["has_texts"] or meta["data"]["reads_texts"])
+    assert not any(meta["data"][name] for name in ("has_titles", "has_texts", "reads_texts", "has_labels"))
     assert (meta["data"]["labels"], documents[5]["label"]) == (None, None)
     assert (documents[5]["id"], documents[5]["title"], documents[5]["text"]) == ("5", "5", None)
     assert all(word.startswith("word ") for word, *_ in documents[5]["words"])

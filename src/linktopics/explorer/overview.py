@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import platform
 from importlib.metadata import version
@@ -12,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from linktopics import __version__
-from linktopics._folds import ResultFile
+from linktopics._folds import MARK
 from linktopics._report import summary_lines
 from linktopics.errors import DataError
 from linktopics.evaluation import METRICS, OURS, Evaluation
@@ -132,13 +134,11 @@ def _folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
     if not path.is_file():
         raise DataError(f"there is no file {str(path)!r}; --evaluation names a result of linktopics evaluate.")
     try:
-        with open(path, "rb") as file:
-            by_lines = file.read(1) == b"{"
-        if by_lines:
-            with ResultFile(path) as results:
-                return pd.DataFrame(list(results.finished.values())), path.name
-        return pd.read_csv(path), path.name
-    except (ValueError, UnicodeDecodeError, DataError):
+        text = path.read_text(encoding="utf-8")
+        if text.startswith(f'{{"{MARK}"'):  # a line for each task that is done; the last may not be whole yet
+            return pd.DataFrame([json.loads(line) for line in text.split("\n")[:-1]]), path.name
+        return pd.read_csv(io.StringIO(text)), path.name
+    except ValueError:
         raise DataError(
             f"{str(path)!r} is no result of an evaluation; write one by linktopics evaluate DATA --output FILE."
         ) from None

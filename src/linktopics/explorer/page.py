@@ -22,7 +22,7 @@ CHARSET_TAG = '<meta charset="utf-8">'
 REPORT_MARK = '<meta name="generator" content="linktopics report">'
 """By this it is known that a file is a report, which a new one may replace."""
 
-_IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{ \w+(?:, \w+)* \} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(async )?function\b|const\b|let\b|class\b)", re.MULTILINE)
 
 _UNSAFE = re.compile("[<>&\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -164,4 +164,4 @@ def _in_order(modules: dict[str, str], main: str) -> list[str]:
 
 
 def _needed(source: str) -> Iterable[str]:
-    return (match[2] for match in _IMPORT.finditer(source))
+    return (match[1] for match in _IMPORT.finditer(source))
