@@ -15,7 +15,7 @@ from linktopics.prediction import BLOCK_CELLS, Predictor
 from linktopics.ranking import NewDocuments, blocks_of
 from linktopics.reasons import N_REASONS, SMALLEST_SHARE
 
-__all__ = ["PairReader", "Reasons", "Suggestions"]
+__all__ = ["PairReader", "Reasons", "Suggestions", "best_parts"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -41,10 +41,6 @@ class Reasons:
     what: Indices
     part: Array
     share: Array
-
-    def part_of(self, rows: slice) -> Reasons:
-        """Return those of some pairs, in the same memory."""
-        return Reasons(self.what[rows], self.part[rows], self.share[rows])
 
 
 @dataclass(frozen=True)
@@ -146,7 +142,7 @@ class PairReader:
         for rows in blocks_of(len(source), self.n_topics**2 + len(self.features.features), PARTS_AT_ONCE):
             topics = self.topic_parts(source[rows], target[rows])
             parts = [topics.reshape(len(topics), -1), self.feature_parts(numbers[rows])]
-            _best_parts(np.concatenate(parts, axis=1), found.part_of(rows))
+            found.what[rows], found.part[rows], found.share[rows] = best_parts(np.concatenate(parts, axis=1))
         return found
 
     def detail(self, feature: int, new: int, candidate: int, outward: bool, linked: bool) -> str:
@@ -246,16 +242,21 @@ class PairReader:
         return total / len(self.samples)
 
 
-def _best_parts(parts: Array, found: Reasons) -> None:
-    """Find the largest parts of each row, and their shares of all that are positive."""
+def best_parts(parts: Array) -> tuple[Indices, Array, Array]:
+    """Return the largest parts of each row: where they stand, the parts, and their shares of all that are positive.
+
+    Columns that are not needed hold -1 and zeros.
+    """
     positive = np.maximum(parts, 0.0)
     total = positive.sum(axis=1, keepdims=True)
     share = np.divide(positive, total, out=positive, where=total > 0)
-    rows = np.arange(len(parts))
+    rows, shape = np.arange(len(parts)), (len(parts), N_REASONS)
+    what, part, shares = np.full(shape, -1, dtype=np.int64), np.zeros(shape), np.zeros(shape)
     for place in range(min(N_REASONS, parts.shape[1])):
         best = share.argmax(axis=1)  # of equals, the first
         enough = share[rows, best] >= SMALLEST_SHARE
-        found.what[enough, place] = best[enough]
-        found.part[enough, place] = parts[rows, best][enough]
-        found.share[enough, place] = share[rows, best][enough]
+        what[enough, place] = best[enough]
+        part[enough, place] = parts[rows, best][enough]
+        shares[enough, place] = share[rows, best][enough]
         share[rows, best] = -1.0
+    return what, part, shares

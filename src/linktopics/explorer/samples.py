@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from linktopics.explorer._numbers import rounded
-from linktopics.explorer.pairs import Reasons, _best_parts
+from linktopics.explorer.pairs import best_parts
 from linktopics.inference import AVERAGED_SWEEPS, MAX_SWEEPS, TOLERANCE
 from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import padded
@@ -153,10 +153,7 @@ class Samples:
     ) -> list[tuple[str, list[dict[str, Any]]]]:
         """Name the largest parts."""
         K, features, directed = self.n_topics, self.predictor.features.features, self.predictor.network.directed
-        shape = (len(parts), N_REASONS)
-        best = Reasons(np.full(shape, -1, dtype=np.int64), np.zeros(shape), np.zeros(shape))
-        _best_parts(parts, best)
-        columns = [column.tolist() for column in (best.what, best.part, best.share)]
+        columns = [column.tolist() for column in best_parts(parts)]
         ends = zip(pairs.rows.tolist(), pairs.candidates.tolist(), outward, strict=True)
         result = []
         for (row, candidate, way), what, part, share in zip(ends, *columns, strict=True):
