@@ -346,7 +346,6 @@ def test_quality(directed, tmp_path, form):
 @pytest.mark.parametrize(
     "content",
     [None, b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'{"model": 3}\n', b"model,fold\nx,1\n", b'{"linktopics_result": 3,\n'],
-    [None, b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'{"model": 3}\n', b"model,fold\nx,1\n", b'{"linktopics_result": 3,\n'],
 )
 def test_quality_from_something_else(directed, tmp_path, content):
     path = tmp_path / "file"
