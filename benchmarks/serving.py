@@ -27,6 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from urllib.request import urlopen
 
 import numpy as np
 
@@ -188,7 +189,10 @@ def load(model: str, address: str, connections: int, seconds: float) -> None:
 
 @contextmanager
 def served(model: Path, samples: int | None) -> Iterator[tuple[str, Callable[[], float]]]:
-    """Serve a model; give the address, and a function that tells the seconds of the processor so far."""
+    """Serve a model; give the address, and a function that tells the seconds of the processor so far.
+
+    The server works out the pages of documents when nobody asks; it is waited for that.
+    """
     command = [sys.executable, "-m", "linktopics", "serve", str(model), "--port", "0"]
     command += [] if samples is None else ["--samples", str(samples)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -205,6 +209,8 @@ def served(model: Path, samples: int | None) -> Iterator[tuple[str, Callable[[],
             fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+        while not json.load(urlopen(found[0] + "api/health"))["prepared"]:
+            time.sleep(0.2)
         yield found[0], processor
     finally:
         process.terminate()
@@ -269,7 +275,8 @@ def main() -> None:
     about = (
         "`linktopics serve` with a model of Cora (2,708 documents, 20 topics), asked over many connections at once, "
         "each of which asks again as soon as it is answered. Suggestions are for texts of 50 to 150 words that were "
-        "never asked about before. The process that asks runs on the same cores as the server."
+        "never asked about before. The process that asks runs on the same cores as the server. It begins when the server "
+        "has worked out the pages of documents, which it does by itself when it is started and nobody asks."
     )
     finish("The server", about, [table("Requests", columns, rows, note)], arguments, ["starlette", "uvicorn"])
 
