@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 from joblib import cpu_count
 
-from linktopics.errors import DataError, NetworkWarning
+from linktopics.errors import DataError
 from linktopics.explorer import Explorer
 from linktopics.explorer.limits import Limits
 from linktopics.explorer.texts import words_as_vectorizer
@@ -58,7 +58,6 @@ def serve_model(
             warnings.warn(
                 f"everyone who can reach {host} can read the documents, and nobody is asked for a password; "
                 "--host 127.0.0.1 is for this machine alone.",
-                NetworkWarning,
                 stacklevel=2,
             )
         logging.basicConfig(format="%(asctime)s %(name)s: %(message)s")
