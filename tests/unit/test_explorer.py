@@ -118,9 +118,10 @@ def test_links_are_known_and_explained(explorer, model):
 
 def test_many_pairs_at_once_or_one_by_one(explorer, model, monkeypatch):
     source, target = model.network_.links.T
-    together = explorer.pairs.link_reasons(source, target)
+    numbers = explorer.pairs.link_numbers(source, target)
+    together = explorer.pairs.reasons(source, target, numbers)
     monkeypatch.setattr("linktopics.explorer.pairs.PARTS_AT_ONCE", 1)
-    alone = explorer.pairs.link_reasons(source, target)
+    alone = explorer.pairs.reasons(source, target, numbers)
     np.testing.assert_array_equal(together.what, alone.what)
     np.testing.assert_allclose(together.part, alone.part, rtol=1e-12)
     np.testing.assert_allclose(together.share, alone.share, rtol=1e-12)

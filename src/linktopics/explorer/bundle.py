@@ -390,12 +390,13 @@ class Explorer:
         numbers, begin = self._links_of
         own = numbers[begin[i] : begin[i + 1]]
         source, target = self.network.links[own].T
-        probability = self.pairs.probabilities(source, target)
+        features = self.pairs.link_numbers(source, target)
+        probability = self.pairs.probabilities(source, target, features)
         order = np.argsort(-probability, kind="stable")
         if len(order) > MOST_PROBABLE + LEAST_PROBABLE:
             order = np.concatenate([order[:MOST_PROBABLE], order[-LEAST_PROBABLE:]])
         source, target, probability = source[order], target[order], probability[order]
-        reasons = self.pairs.link_reasons(source, target)
+        reasons = self.pairs.reasons(source, target, features[order])
         links = []
         for e, (one, two) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
             direction = ("out" if one == i else "in") if self.network.directed else "both"

@@ -99,11 +99,11 @@ class _Compacter:
         """Return all links of the data."""
         source, target = self.network.links.T
         pairs = self.explorer.pairs
-        probability = pairs.probabilities(source, target)
+        numbers = pairs.link_numbers(source, target)
+        probability = pairs.probabilities(source, target, numbers)
         surprising = (probability < self.explorer.surprising_below).astype(int)
-        why = self._reasons(
-            pairs.link_reasons(source, target), source, target, np.ones(len(source), dtype=bool), linked=True
-        )
+        outward = np.ones(len(source), dtype=bool)
+        why = self._reasons(pairs.reasons(source, target, numbers), source, target, outward, linked=True)
         columns = (source, target, whole(probability, TEN_THOUSANDTHS), surprising)
         return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
 

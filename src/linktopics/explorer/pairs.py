@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from linktopics._inputs import Documents
 from linktopics.features.base import TrainingView
 from linktopics.prediction import BLOCK_CELLS, Predictor
-from linktopics.ranking import NewDocuments, blocks_of
+from linktopics.ranking import NewDocuments, Numbers, blocks_of
 from linktopics.reasons import N_REASONS, SMALLEST_SHARE
 
 __all__ = ["PairReader", "Reasons", "Suggestions", "best_parts"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+INTERVAL = (0.05, 0.95)
+"""Bounds of what is probable, in shares of the samples: as in `suggest_links`."""
 
 PARTS_AT_ONCE = 2**21
 """Parts of scores that are in memory at once."""
@@ -109,9 +112,39 @@ class PairReader:
         order = np.argsort(left, kind="stable")
         return np.split(right[order], np.searchsorted(left[order], np.arange(1, n)))
 
-    def probabilities(self, source: Indices, target: Indices) -> Array:
-        """Return the probabilities of links between training documents, as `Predictor.known` does."""
-        return self.predictor.known(np.column_stack([source, target]))
+    def probabilities(self, source: Indices, target: Indices, numbers: Array | None = None) -> Array:
+        """Return the probabilities of links between training documents, which are those of `Predictor.known`.
+
+        The `link_numbers` of the pairs can be given where they are there already.
+        """
+        numbers = self.link_numbers(source, target) if numbers is None else numbers
+        result = self._by_sample(source, target, {True: numbers}).mean(axis=0)
+        if self.network.directed:
+            return result
+        back = self._by_sample(target, source, {True: self.link_numbers(target, source)}).mean(axis=0)
+        return (result + back) / 2
+
+    def _by_sample(self, new: Indices, candidates: Indices, numbers: Numbers) -> Array:
+        """Return the probabilities of links in any of the directions that numbers speak of, samples x pairs."""
+        samples, loss = self.predictor.samples, self.predictor._loss
+        weights, feature_weights = self._weights
+        absent = np.ones((len(samples), len(new)))
+        for rows in blocks_of(len(new), 2 * len(samples) * self.n_topics, PARTS_AT_ONCE):
+            here, there = (
+                np.stack([sample.doc_topic[documents[rows]] for sample in samples]).astype(float)
+                for documents in (new, candidates)
+            )
+            for outward, values in numbers.items():
+                scores = np.einsum("sek,sek->se", here @ (weights if outward else weights.transpose(0, 2, 1)), there)
+                absent[:, rows] *= 1.0 - loss.probability(scores + feature_weights @ values[rows].T)
+        return 1.0 - absent
+
+    @cached_property
+    def _weights(self) -> tuple[Array, Array]:
+        """Weights of topics and of features in all samples."""
+        samples = self.predictor.samples
+        weights = np.stack([sample.weights for sample in samples])
+        return weights, np.stack([sample.feature_weights for sample in samples])
 
     def topic_parts(self, source: Indices, target: Indices) -> Array:
         """Return what pairs of topics add to scores, pairs x K x K, on average over the samples of one chain."""
@@ -130,10 +163,6 @@ class PairReader:
 
     def _view(self, new: Indices, candidates: Indices, outward: NDArray[np.bool_]) -> TrainingView:
         return TrainingView(self.network, new, candidates, outward, self._prepared)
-
-    def link_reasons(self, source: Indices, target: Indices) -> Reasons:
-        """Name what speaks most for links between training documents."""
-        return self.reasons(source, target, self.link_numbers(source, target))
 
     def reasons(self, source: Indices, target: Indices, numbers: Array) -> Reasons:
         """Name what speaks most for links, given the features of the pairs."""
@@ -157,20 +186,19 @@ class PairReader:
         predictor, new = self.predictor, self._as_new
         finder = predictor._index if predictor._uses_index("auto") else predictor._exact
         pairs = finder.shortlist(new, documents, predictor._ways("both"), top, self._not_suggested)
-        best = predictor._best(new, pairs, top)
-        by_sample = predictor._by_sample(new, best)
-        lower, upper = np.quantile(by_sample, [0.05, 0.95], axis=0)
-        if len(by_sample) == 1:
-            lower, upper = np.full((2, len(best.rows)), np.nan)
+        by_sample = self._by_sample(pairs.rows, pairs.candidates, pairs.numbers)
+        chosen = _best_of_each(pairs.rows, pairs.candidates, by_sample.mean(axis=0), top)
+        best, by_sample = pairs.part(chosen), by_sample[:, chosen]
+        lower, upper = np.quantile(by_sample, INTERVAL, axis=0)
+        if len(by_sample) == 1:  # one sample does not tell how sure it is
+            lower, upper = np.full((2, len(chosen)), np.nan)
         outward = self._stronger(best.rows, best.candidates, best.numbers)
         source, target = np.where(outward, best.rows, best.candidates), np.where(outward, best.candidates, best.rows)
-        numbers = best.numbers[True]
-        if False in best.numbers:
-            numbers = np.where(outward[:, None], numbers, best.numbers[False])
+        numbers = np.where(outward[:, None], best.numbers[True], best.numbers.get(False, 0.0))
         reasons = self.reasons(source, target, numbers)
         return Suggestions(best.rows, best.candidates, outward, by_sample.mean(axis=0), lower, upper, reasons)
 
-    def _stronger(self, new: Indices, candidates: Indices, numbers: dict[bool, Array]) -> NDArray[np.bool_]:
+    def _stronger(self, new: Indices, candidates: Indices, numbers: Numbers) -> NDArray[np.bool_]:
         """Tell for which pairs more speaks for a link from the new document than for one to it."""
         if False not in numbers:
             return np.ones(len(new), dtype=bool)
@@ -240,6 +268,13 @@ class PairReader:
             here, there = sample.doc_topic[source].T, sample.doc_topic[target].T
             total += sample.weights[a, b][:, None] * here[a] * there[b]
         return total / len(self.samples)
+
+
+def _best_of_each(rows: Indices, candidates: Indices, probability: Array, top: int) -> Indices:
+    """Return the places of the best pairs of each document, best first; of equals, the first candidate."""
+    order = np.lexsort((candidates, -probability, rows))
+    place = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+    return order[place < top]
 
 
 def best_parts(parts: Array) -> tuple[Indices, Array, Array]:

@@ -217,7 +217,7 @@ class _FittedSimilarity(FittedFeature):
         distinct, at = np.unique(candidates, return_inverse=True)
         inner = _dots(new, rows, self._sums(distinct), at)
         linked = self.links.linked(rows, candidates)
-        squares = _squares(new)[rows]
+        squares = _squares(new[rows]) if len(rows) < new.shape[0] else _squares(new)[rows]
         total = inner - linked * squares  # the new document is no neighbour
         if self.part == "neighbours":
             return _per(total, self.n_neighbours[candidates] - linked)[:, None]
