@@ -51,7 +51,11 @@ def visit(browser):
 
     def visit(address, route="/", width=1280, scheme="light", offline=True, **options):
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, offline=offline, accept_downloads=True, **options
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            offline=offline,
+            accept_downloads=True,
+            **options,
         )
         contexts.append(context)
         page = context.new_page()

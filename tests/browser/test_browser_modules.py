@@ -1,4 +1,4 @@
-"""The files of the front end: what lets a report join them, and what keeps texts of the data texts. Needs no browser."""
+"""The files of the front end: what lets a report join them, and what keeps texts of the data texts."""
 
 import re
 from collections import Counter

@@ -16,9 +16,12 @@ def expect(locator):
     return expect(locator)
 
 
-def column(page, number):
-    """Return the texts of a column of the first table."""
-    return page.locator(f"tbody tr td:nth-child({number})").all_inner_texts()
+def show(page, route):
+    """Go to another page of the same file and wait until it is drawn."""
+    if not page.url.endswith(f"#{route}"):
+        page.evaluate("(route) => { document.querySelector('main').replaceChildren(); location.hash = route; }", route)
+    page.wait_for_selector("main h1, main .notice")
+    page.wait_for_timeout(100)  # what is drawn for the width of its place comes a moment later
 
 
 def downloaded(page, table=0):
@@ -34,7 +37,6 @@ def downloaded(page, table=0):
 def test_pages_open_without_network(visit, report, route):
     page = visit(report, route)
     expect(page.locator("main h1")).to_be_visible()
-    page.wait_for_timeout(150)
     assert {url.split("#")[0] for url in visit.watch.requests if not url.startswith("data:")} == {report}
 
 
@@ -216,8 +218,12 @@ class TestDocuments:
         field = page.get_by_role("searchbox")
         expect(page.locator(".count")).to_have_text("1 to 50 of 80")
         field.fill("Boats 7")
-        expect(page.locator("tbody tr").first).to_contain_text("Boats number")
-        for query, found in (("stars-5", "Stars number 5"), ("pets NUMBER 4", "Pets number 4"), ("yeast bread-2", "Bread number 2")):
+        expect(page.locator("tbody tr").first).to_contain_text("Boats number 7")
+        for query, found in (
+            ("stars-5", "Stars number 5"),
+            ("pets NUMBER 4", "Pets number 4"),
+            ("knea bread-22", "Bread number 22"),
+        ):
             field.fill(query)
             expect(page.locator("tbody a.document").first).to_have_text(found)
         field.fill("nothing-of-this-name")
@@ -280,12 +286,12 @@ def test_filter_of_a_table(visit, report):
 
 
 class TestLooks:
-    @pytest.mark.parametrize("route", ROUTES)
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
-    def test_small_screens_do_not_scroll_sideways(self, visit, report, route, scheme):
-        page = visit(report, route, width=390, scheme=scheme)
-        page.wait_for_timeout(150)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+    @pytest.mark.parametrize("width", [320, 390, 800])
+    def test_small_screens_do_not_scroll_sideways(self, visit, report, width):
+        page = visit(report, width=width)
+        for route in ROUTES:
+            show(page, route)
+            assert page.evaluate("document.documentElement.scrollWidth") == width, route
 
     def test_dark_and_light(self, visit, report):
         page = visit(report, scheme="dark")
@@ -297,12 +303,12 @@ class TestLooks:
         page.reload()
         assert page.evaluate(ground) == "rgb(20, 23, 27)"
 
-    @pytest.mark.parametrize("route", ROUTES)
     @pytest.mark.parametrize("scheme", ["light", "dark"])
-    def test_texts_have_contrast(self, visit, report, route, scheme):
-        page = visit(report, route, scheme=scheme)
-        page.wait_for_timeout(150)
-        assert page.evaluate(FAINT_TEXTS) == []
+    def test_texts_have_contrast(self, visit, report, scheme):
+        page = visit(report, scheme=scheme)
+        for route in ROUTES:
+            show(page, route)
+            assert page.evaluate(FAINT_TEXTS) == [], route
 
     def test_skip_link_and_landmarks(self, visit, report):
         page = visit(report, "/topics")
@@ -318,37 +324,40 @@ class TestLooks:
     def test_tab_reaches_the_end_of_each_page(self, visit, report, route):
         page = visit(report, route)
         page.wait_for_timeout(150)
-        stops = page.evaluate("document.querySelectorAll('a[href], button:not(:disabled), input, select, summary, [tabindex=\"0\"]').length")
+        stops = page.locator("a[href], button:not(:disabled), input, select, summary, [tabindex='0']").count()
         for _ in range(stops + 2):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement === document.body"):
                 break
         assert page.evaluate("document.activeElement === document.body"), "the focus is kept in the page"
 
-    @pytest.mark.parametrize("route", ROUTES)
-    def test_controls_have_names(self, visit, report, route):
-        page = visit(report, route)
-        page.wait_for_timeout(150)
-        assert page.evaluate(NAMELESS) == []
+    def test_controls_have_names(self, visit, report):
+        page = visit(report)
+        for route in ROUTES:
+            show(page, route)
+            assert page.evaluate(NAMELESS) == [], route
 
 
 class TestHostileTexts:
     """Texts of the data are shown as they are, and run nothing."""
 
-    @pytest.mark.parametrize("route", [*ROUTES, *(f"/documents/{number}" for number in range(8))])
-    def test_nothing_runs(self, visit, hostile_report, route):
-        page = visit(hostile_report, route)
-        page.wait_for_timeout(150)
-        assert page.evaluate("document.documentElement.dataset.hacked") is None
-        assert page.locator("main img, main script, main iframe, main [onerror], main [onload]").count() == 0
-        assert page.evaluate("[...document.links].every((link) => link.getAttribute('href').startsWith('#'))")
+    def test_nothing_runs(self, visit, hostile_report):
+        page = visit(hostile_report)
+        for route in [*ROUTES, *(f"/documents/{number}" for number in range(len(HOSTILE)))]:
+            show(page, route)
+            assert page.evaluate("document.documentElement.dataset.hacked") is None
+            assert page.locator("main img, main script, main iframe, main [onerror], main [onload]").count() == 0
+            assert page.evaluate("[...document.links].every((link) => link.getAttribute('href').startsWith('#'))")
 
-    @pytest.mark.parametrize("number", range(len(HOSTILE)))
-    def test_texts_are_seen_as_they_are(self, visit, hostile_report, number):
-        page = visit(hostile_report, f"/documents/{number}")
-        shown = page.locator("main").text_content()
-        text = HOSTILE[number].replace("\u0007", "").replace("\u2028", "")
-        assert text in shown.replace("\u0007", "").replace("\u2028", "")
+    def test_texts_are_seen_as_they_are(self, visit, hostile_report):
+        page = visit(hostile_report)
+        for number, text in enumerate(HOSTILE):
+            show(page, f"/documents/{number}")
+            shown = page.locator("main").text_content()
+            for unseen in "\u0007\u2028":
+                text, shown = text.replace(unseen, ""), shown.replace(unseen, "")
+            assert text in shown
+            assert page.locator("main h1").text_content().endswith(f"title {number}")
 
     def test_cells_tips_and_title(self, visit, hostile_report):
         page = visit(hostile_report, "/weights")
@@ -390,8 +399,8 @@ FAINT_TEXTS = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || element.closest("script, noscript, .visually-hidden, .skip, caption, :disabled, [hidden]")) continue;
-    if (!element.checkVisibility()) continue;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+    if (element.closest("script, noscript, .visually-hidden, .skip, caption, :disabled, [hidden]")) continue;
     const style = getComputedStyle(element);
     let ground = behind(element);
     let colour = style.color;
@@ -409,6 +418,9 @@ FAINT_TEXTS = """() => {
   return [...wrong];
 }"""
 
-NAMELESS = """() => [...document.querySelectorAll("button, input, select, textarea, a[href], [role=button], [role=gridcell], [role=img]")]
-  .filter((each) => each.checkVisibility() && !(each.getAttribute("aria-label") || each.textContent.trim() || each.labels?.length))
-  .map((each) => each.outerHTML.slice(0, 120))"""
+NAMELESS = """() => {
+  const asked = "button, input, select, textarea, a[href], [role=button], [role=gridcell], [role=img]";
+  const named = (each) => each.getAttribute("aria-label") || each.textContent.trim() || each.labels?.length;
+  const nameless = [...document.querySelectorAll(asked)].filter((each) => each.checkVisibility() && !named(each));
+  return nameless.map((each) => each.outerHTML.slice(0, 120));
+}"""

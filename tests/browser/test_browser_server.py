@@ -11,7 +11,9 @@ def expect(locator):
     return expect(locator)
 
 
-@pytest.mark.parametrize("route", ["/", "/weights", "/graph", "/topics", "/topics/1", "/documents", "/documents/7", "/write"])
+@pytest.mark.parametrize(
+    "route", ["/", "/weights", "/graph", "/topics", "/topics/1", "/documents", "/documents/7", "/write"]
+)
 def test_pages_open(visit, server, route):
     page = visit(server, route, offline=False)
     expect(page.locator("main h1")).to_be_visible()

@@ -73,11 +73,16 @@ class TopicGraph {
     this.pairs = this.atlas.pairs();
     this.most = Math.max(1e-9, ...this.pairs.map(([a, b]) => Math.abs(this.values[a][b])));
     this.ownMost = scaleEnd(this.values.map((row, k) => [row[k]]));
-    const found = this.pairs.map(([a, b]) => this.values[a][b]).filter((value) => value > 0).sort((x, y) => y - x);
+    const found = this.#sizes();
     const wanted = Math.round(1.5 * this.atlas.topics.length);
-    const first = found.length ? found[Math.min(found.length, wanted) - 1] / this.most : 0;
-    this.slider.value = Math.floor(100 * first);
+    this.slider.value = found.length ? Math.floor((100 * found[Math.min(found.length, wanted) - 1]) / found[0]) : 0;
     this.means.textContent = measure.means;
+  }
+
+  /** Sizes of the ties that may be shown, largest first; the slider goes from zero to the first. */
+  #sizes() {
+    const values = this.pairs.map(([a, b]) => this.values[a][b]);
+    return (this.repelling ? values.map(Math.abs) : values).filter((value) => value > 0).sort((x, y) => y - x);
   }
 
   #draw(width) {
@@ -161,7 +166,7 @@ class TopicGraph {
   }
 
   #shown() {
-    this.threshold = (Number(this.slider.value) / 100) * this.most;
+    this.threshold = (Number(this.slider.value) / 100) * (this.#sizes()[0] ?? 0);
     const enough = (value) => (this.repelling ? Math.abs(value) : value) >= this.threshold && value !== 0 && (this.repelling || value > 0);
     return this.pairs.filter(([a, b]) => enough(this.values[a][b]));
   }
