@@ -8,12 +8,21 @@ import pytest
 
 STATIC = files("linktopics.explorer") / "static"
 MODULES = {file.name: file.read_text(encoding="utf-8") for file in STATIC.iterdir() if file.name.endswith(".js")}
-TOP_LEVEL = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
+NAMED = re.compile(r"^(?:export )?(?:async )?(?:function\*?|class) ([\w$]+)", re.MULTILINE)
+DECLARED = re.compile(r"^(?:export )?(?:const|let) (.*)", re.MULTILINE)
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 
+def top_level_names(source):
+    """Return the names that a module declares, those of lists like `const A = 0, B = 1` too."""
+    return NAMED.findall(source) + [
+        name for line in DECLARED.findall(source) for name in re.findall(r"([\w$]+) = ", line)
+    ]
+
+
 def test_no_two_modules_have_the_same_top_level_name():
-    names = Counter(name for source in MODULES.values() for name in TOP_LEVEL.findall(source))
+    names = Counter(name for source in MODULES.values() for name in top_level_names(source))
+    assert names["LABEL"] == names["Atlas"] == names["make"] == 1
     assert [name for name, times in names.items() if times > 1] == []
 
 

@@ -87,10 +87,12 @@ class TopicGraph {
 
   #draw(width) {
     const shares = this.atlas.topics.map((topic) => topic.share);
-    const biggest = width < 560 ? 20 : 32;
-    const radii = shares.map((share) => Math.max(7, biggest * Math.sqrt(share / Math.max(...shares))));
-    const height = Math.round(Math.max(430, Math.min(680, width * 0.72)));
-    if (width !== this.width) this.nodes = placed(this.atlas.weights.layout, radii, width, height);
+    const height = Math.round(width < 560 ? width * 1.45 : Math.min(700, width * 0.76));
+    const biggest = Math.min(32, 0.19 * Math.sqrt((width * height) / shares.length));
+    const sizes = shares.map((share, k) => {
+      return { r: Math.max(7, biggest * Math.sqrt(share / Math.max(...shares))), letters: this.#label(k, width).length };
+    });
+    if (width !== this.width) this.nodes = placed(this.atlas.weights.layout, sizes, width, height);
     Object.assign(this, { width, height });
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("width", width);
@@ -106,15 +108,18 @@ class TopicGraph {
     const own = this.values[k][k];
     const strength = Math.abs(own) / this.ownMost;
     const ring = tint(draw("circle", { class: "ring", r: r + 3 + 2.5 * strength, "stroke-width": 1 + 5 * strength }), own, this.ownMost);
-    const narrow = this.width < 560;
     const group = draw("g", { class: "node", tabindex: 0, role: "button", "aria-label": this.#nodeWords(k), "data-topic": k },
       draw("circle", { class: "reach", r: r + 10 }), ring, draw("circle", { class: "disc", r }),
       draw("text", { class: "number", dy: "0.35em", "text-anchor": "middle" }, k),
-      draw("text", { class: "words", y: r + 19, "text-anchor": "middle" }, cut(this.atlas.words(k, narrow ? 1 : 2), narrow ? 12 : 24)));
+      draw("text", { class: "words", y: r + 19, "text-anchor": "middle" }, this.#label(k, this.width)));
     withTip(group, () => make("div", { class: "summary" }, make("p", { class: "pair" }, this.atlas.label(k, 6)), make("p", {}, this.#nodeWords(k))));
     this.#place(group, node);
     this.#movable(group, node);
     return group;
+  }
+
+  #label(k, width) {
+    return width < 560 ? cut(this.atlas.words(k, 1), 10) : cut(this.atlas.words(k, 2), 18);
   }
 
   #nodeWords(k) {

@@ -21,7 +21,7 @@ export async function showOverview(atlas) {
     section("Where it comes from", null,
       make("div", { class: "halves close" },
         make("div", {}, make("h3", {}, "Settings"), factList(meta.settings)),
-        make("div", {}, make("h3", {}, "The data"), make("pre", { class: "summary-text" }, meta.data.summary),
+        make("div", {}, make("h3", {}, "The data"), summary(meta.data.summary ?? ""),
           lines(meta.data.report), make("h3", {}, "Provenance"), factList(meta.provenance),
           meta.notes?.length ? [make("h3", {}, "What is not in this file"), lines(meta.notes)] : null))));
 }
@@ -29,6 +29,12 @@ export async function showOverview(atlas) {
 function opening({ meta, topics }) {
   const { data } = meta;
   return `${plural(topics.length, "topic")}, found in the words of ${plural(data.documents, "document")} and in the ${count(data.links)} ${data.directed ? "directed " : ""}links between them: which topics there are, and which of them link.`;
+}
+
+/** The summary of the data, a name and what is said about it on each line. */
+function summary(text) {
+  const pairs = text.split("\n").filter(Boolean).map((line) => line.trim().split(/ {2,}/));
+  return pairs.every((pair) => pair.length === 2) ? factList(pairs) : make("p", {}, text);
 }
 
 function lines(sentences) {

@@ -1,17 +1,26 @@
 // Geometry of the topic graph: where nodes are, and the curves between them.
 
-/** Places of nodes in pixels, from those of the bundle in 0..1; nodes and their labels are pushed off one another. */
-export function placed(layout, radii, width, height) {
-  const margin = { x: Math.min(70, width * 0.14), top: 44, bottom: 56 };
-  const nodes = layout.map(([x, y], k) => ({
-    k, r: radii[k],
-    x: margin.x + x * (width - 2 * margin.x),
-    y: margin.top + y * (height - margin.top - margin.bottom),
+const NODE_LABEL = { letter: 7, height: 17 };
+
+/**
+ * Places of nodes in pixels, from those of the bundle in 0..1.
+ *
+ * Half of a place is where it is in the layout and half its rank among all, so that a few nodes far out do not leave
+ * the others in a crowd; then nodes with their labels are pushed off one another.
+ *
+ * @param {number[][]} layout
+ * @param {{r: number, letters: number}[]} sizes Radius of each node, and letters of its label.
+ */
+export function placed(layout, sizes, width, height) {
+  const [xs, ys] = [spread(layout.map(([x]) => x)), spread(layout.map(([, y]) => y))];
+  const nodes = layout.map((_, k) => ({
+    k, r: sizes[k].r, side: Math.max(sizes[k].r + 8, (sizes[k].letters * NODE_LABEL.letter) / 2 + 4), x: xs[k] * width, y: ys[k] * height,
   }));
-  for (let round = 0; round < 200; round++) {
+  for (const node of nodes) kept(node, width, height);
+  for (let round = 0; round < 300; round++) {
     let moved = false;
     for (let a = 0; a < nodes.length; a++) {
-      for (let b = a + 1; b < nodes.length; b++) moved = pushed(nodes[a], nodes[b], width) || moved;
+      for (let b = a + 1; b < nodes.length; b++) moved = pushed(nodes[a], nodes[b]) || moved;
     }
     for (const node of nodes) kept(node, width, height);
     if (!moved) break;
@@ -19,25 +28,31 @@ export function placed(layout, radii, width, height) {
   return nodes;
 }
 
-function pushed(p, q, width) {
-  const [dx, dy] = [q.x - p.x || 0.01, q.y - p.y || 0.01];
-  // Labels are wider than they are high: nodes above one another may be nearer than nodes side by side.
-  const wanted = p.r + q.r + (width < 560 ? 22 : 40);
-  const distance = Math.hypot(dx, dy * 1.15);
-  if (distance >= wanted) return false;
-  const step = ((wanted - distance) / distance) * 0.25;
-  p.x -= dx * step;
-  p.y -= dy * step;
-  q.x += dx * step;
-  q.y += dy * step;
+function spread(values) {
+  const order = values.map((_, at) => at).sort((x, y) => values[x] - values[y]);
+  const last = Math.max(1, values.length - 1);
+  const [low, span] = [values[order[0]], values[order[last]] - values[order[0]] || 1];
+  const result = [];
+  order.forEach((at, rank) => (result[at] = 0.5 * ((values[at] - low) / span) + 0.5 * (rank / last)));
+  return result;
+}
+
+/** Push two nodes apart, the shorter way, if their boxes of circle and label lie over one another. */
+function pushed(p, q) {
+  const [dx, dy] = [q.x - p.x, q.y - p.y];
+  const [overX, overY] = [p.side + q.side - Math.abs(dx), p.r + q.r + NODE_LABEL.height + 14 - Math.abs(dy)];
+  if (overX <= 0.5 || overY <= 0.5) return false;
+  const axis = overX < overY ? "x" : "y";
+  const step = 0.3 * Math.min(overX, overY) * ((axis === "x" ? dx : dy) < 0 ? -1 : 1);
+  p[axis] -= step;
+  q[axis] += step;
   return true;
 }
 
 /** Keep a node and its label in the picture. */
 export function kept(node, width, height) {
-  const side = Math.min(60, width * 0.12) + 4;
-  node.x = Math.max(side, Math.min(width - side, node.x));
-  node.y = Math.max(node.r + 14, Math.min(height - node.r - 30, node.y));
+  node.x = Math.max(node.side + 4, Math.min(width - node.side - 4, node.x));
+  node.y = Math.max(node.r + 16, Math.min(height - node.r - NODE_LABEL.height - 16, node.y));
 }
 
 /**

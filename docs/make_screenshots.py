@@ -1,0 +1,132 @@
+"""Make pictures of the pages of `linktopics report` and `linktopics serve`.
+
+    python docs/make_screenshots.py [MODEL]
+
+Each page in light and dark, 1280 and 390 pixels wide, into docs/images/explorer-PAGE-light-1280.png and so on. Without a
+model, one of the built-in network is fitted, which takes about a minute. Needs chromium, playwright and the extra web.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from linktopics import RelationalTopicModel, datasets
+from linktopics.explorer import Explorer
+from linktopics.explorer.report import write_report
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent / "tests" / "browser"))
+from browsing import find_browser, flags  # noqa: E402
+
+WIDTHS = {1280: 860, 390: 844}
+TEXT = (
+    "A small server that listens on a network socket, reads requests line by line and writes JSON answers. Connections "
+    "are handled by an event loop, with a timeout for each client; headers are parsed as in email messages."
+)
+
+
+def main() -> None:
+    """Open each page and keep what is seen."""
+    from playwright.sync_api import sync_playwright
+
+    browser_path = find_browser()
+    if browser_path is None:
+        raise SystemExit("There is no browser; install chromium.")
+    model = RelationalTopicModel.load(sys.argv[1]) if len(sys.argv) > 1 else fitted()
+    with tempfile.TemporaryDirectory() as folder, served(model) as server, sync_playwright() as playwright:
+        report = Path(folder) / "report.html"
+        write_report(model, report, title="The standard library" if len(sys.argv) == 1 else None, verbose=False)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=flags())
+        for scheme in ("light", "dark"):
+            for width, height in WIDTHS.items():
+                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+                for name, address, then in pages(report.as_uri(), server):
+                    page.goto("about:blank")
+                    page.goto(address)
+                    page.wait_for_selector("main h1")
+                    then(page)
+                    page.wait_for_timeout(300)
+                    keep(page, f"explorer-{name}-{scheme}-{width}")
+                page.close()
+        browser.close()
+
+
+def pages(report: str, server: str) -> list[tuple[str, str, Any]]:
+    """Return names and addresses of pages, and what to do there before the picture is made."""
+    return [
+        ("overview", f"{report}#/", nothing),
+        ("weights", f"{report}#/weights", open_cell),
+        ("graph", f"{report}#/graph", nothing),
+        ("topics", f"{report}#/topics", nothing),
+        ("topic", f"{report}#/topics/0", nothing),
+        ("documents", f"{report}#/documents", nothing),
+        ("document", f"{report}#/documents/100", nothing),
+        ("write", f"{server}#/write", write),
+    ]
+
+
+def nothing(page: Any) -> None:
+    """Leave a page as it is."""
+
+
+def open_cell(page: Any) -> None:
+    """Choose the cell with the strongest weight, where there is room beside the matrix."""
+    if page.viewport_size["width"] > 1000:
+        page.locator("rect.attracts[role=gridcell]").first.click()
+        page.wait_for_selector("aside .link-list")
+        page.mouse.move(0, 0)
+
+
+def write(page: Any) -> None:
+    """Ask about a text, and leave a word out."""
+    page.locator("textarea").fill(TEXT)
+    page.wait_for_selector(".suggestions > li")
+    page.locator(".answer-words button.word").nth(2).click()
+    page.wait_for_selector(".difference")
+
+
+def keep(page: Any, name: str) -> None:
+    """Write a picture with few colours, which makes it a third as large."""
+    path = DOCS / "images" / f"{name}.png"
+    page.screenshot(path=path)
+    Image.open(path).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path.relative_to(DOCS.parent)}  {path.stat().st_size // 1024} kB")
+
+
+def fitted() -> RelationalTopicModel:
+    """Return the model of the README's picture."""
+    return RelationalTopicModel(15, alpha=3, negatives=0.05, n_jobs=2, random_state=0).fit(datasets.load_stdlib())
+
+
+@contextmanager
+def served(model: RelationalTopicModel) -> Iterator[str]:
+    """Run a server in a thread."""
+    import uvicorn
+
+    from linktopics.explorer.server import create_app
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(create_app(Explorer(model)), port=port, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/"
+    server.should_exit = True
+    thread.join(timeout=10)
+
+
+if __name__ == "__main__":
+    main()
