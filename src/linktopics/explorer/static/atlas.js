@@ -8,7 +8,8 @@ export class Atlas {
     this.source = source;
     this.topics = meta.topics;
     this.weights = meta.weights;
-    this.directed = !meta.weights.symmetric;
+    this.diagonal = meta.topics.length > 1 && meta.weights.mean.every((row, a) => row.every((value, b) => a === b || value === 0));
+    this.directed = !meta.weights.symmetric && !this.diagonal;
     this.names = { ...meta.names };
     this.best = meta.topics.map((topic) => bestWords(topic));
     this.measures = pairMeasures(meta);

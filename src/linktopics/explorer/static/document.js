@@ -47,7 +47,7 @@ function proportions(atlas, found, palette) {
   const most = Math.max(...found.topics.map(([, share]) => share), 1e-9);
   const columns = Object.entries(found.columns ?? {}).map(([name, value]) => [name, String(value ?? "–")]);
   return section("Its topics", null,
-    found.topics.length
+    found.tokens && found.topics.length
       ? make("ul", { class: "bars proportions" }, found.topics.slice(0, 12).map(([k, share]) => make("li", {}, make("span", { class: "name" }, topicLink(atlas, k, 3)), shareBar(share, most, { kind: palette.of(k) }))))
       : notice("It has no words, so nothing is known of its topics."),
     columns.length ? [make("h3", {}, "What else is known"), factList(columns)] : null);
@@ -56,6 +56,7 @@ function proportions(atlas, found, palette) {
 /** The words in the colours of their topics: in the text where there is one, and as a list. */
 function wordsOf(atlas, found, palette) {
   const topicOf = new Map(found.words.map(([word, , topic]) => [word.toLowerCase(), topic]));
+  if (!found.words.length) return section("Its words", null, found.text ? make("p", { class: "coloured text" }, found.text) : notice("It has no words that the model knows."));
   return section("Its words", "In the colour of the topic that most of each word is about.",
     found.text ? make("p", { class: "coloured text" }, colouredText(atlas, found.text, topicOf, palette)) : null,
     make("ul", { class: "coloured list", "aria-label": "Words by weight" }, found.words.map(([word, times, topic]) => {

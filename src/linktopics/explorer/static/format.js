@@ -52,8 +52,7 @@ export function cut(text, length) {
 }
 
 /** What a weight says, given the share of samples in which it is positive. */
-export function verdict(positive) {
-  if (positive === null || positive === undefined) return "nothing is known about its sign";
+function verdict(positive) {
   if (positive >= 0.95) return "speaks for a link";
   if (positive <= 0.05) return "speaks against a link";
   return "uncertain: it may speak for a link or against one";
@@ -61,5 +60,13 @@ export function verdict(positive) {
 
 /** Whether samples do not agree on the sign of a weight. */
 export function uncertain(positive) {
-  return positive === null || positive === undefined || (positive > 0.05 && positive < 0.95);
+  return positive !== null && positive !== undefined && positive > 0.05 && positive < 0.95;
+}
+
+/** How sure a weight is, in words. */
+export function sureness(sd, positive) {
+  if (sd === null || sd === undefined || positive === null || positive === undefined) {
+    return "How sure that is cannot be told from one sample.";
+  }
+  return `Standard deviation ${number(sd, 2)}; positive in ${percent(positive)} of samples: ${verdict(positive)}.`;
 }

@@ -8,6 +8,8 @@ import { DataTable } from "./table.js";
 import { withTip } from "./tips.js";
 import { shareBar, topicLink } from "./widgets.js";
 
+const MOST_LABELS = 30; // nodes with words beside them; of more topics, the largest
+const MOST_TIES = 60; // ties at first
 const MOVES = { ArrowUp: [0, -12], ArrowDown: [0, 12], ArrowLeft: [-12, 0], ArrowRight: [12, 0] };
 
 /** The page `#/graph`. */
@@ -21,6 +23,7 @@ class TopicGraph {
   constructor(atlas) {
     this.atlas = atlas;
     this.measure = this.#firstMeasure();
+    this.labelled = new Set(atlas.order("share").slice(0, MOST_LABELS));
     this.chosen = null;
     this.repelling = false;
     this.svg = draw("svg", { class: "graph", role: "group", "aria-label": "Graph of topics" });
@@ -74,7 +77,7 @@ class TopicGraph {
     this.most = Math.max(1e-9, ...this.pairs.map(([a, b]) => Math.abs(this.values[a][b])));
     this.ownMost = scaleEnd(this.values.map((row, k) => [row[k]]));
     const found = this.#sizes();
-    const wanted = Math.round(1.5 * this.atlas.topics.length);
+    const wanted = Math.min(MOST_TIES, Math.round(1.5 * this.atlas.topics.length));
     this.slider.value = found.length ? Math.floor((100 * found[Math.min(found.length, wanted) - 1]) / found[0]) : 0;
     this.means.textContent = measure.means;
   }
@@ -119,6 +122,7 @@ class TopicGraph {
   }
 
   #label(k, width) {
+    if (!this.labelled.has(k)) return "";
     return width < 560 ? cut(this.atlas.words(k, 1), 10) : cut(this.atlas.words(k, 2), 18);
   }
 

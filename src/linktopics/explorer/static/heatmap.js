@@ -2,7 +2,7 @@
 import { scaleEnd } from "./atlas.js";
 import { tint } from "./colour.js";
 import { draw, make } from "./dom.js";
-import { cut, number, percent, uncertain, verdict } from "./format.js";
+import { cut, sureness, uncertain } from "./format.js";
 import { hideTip, showTip } from "./tips.js";
 
 const LETTER = 6.3; // width of a letter of labels, on average
@@ -114,7 +114,7 @@ export class HeatMap {
     const { mean, sd, positive } = this.atlas.weights;
     const other = this.measure === this.atlas.measures.weight ? "" : ` ${this.measure.title} ${this.measure.show(this.measure.values[a][b])}.`;
     const join = this.atlas.directed ? ["From topic", "to topic"] : ["Topic", "and topic"];
-    return `${join[0]} ${this.atlas.label(a)} ${join[1]} ${this.atlas.label(b)}: weight ${this.atlas.measures.weight.show(mean[a][b])}, standard deviation ${number(sd[a][b], 2)}, positive in ${percent(positive[a][b])} of samples, ${verdict(positive[a][b])}.${other}`;
+    return `${join[0]} ${this.atlas.label(a)} ${join[1]} ${this.atlas.label(b)}: weight ${this.atlas.measures.weight.show(mean[a][b])}. ${sureness(sd[a][b], positive[a][b])}${other}`;
   }
 
   #cell(row, column) {
@@ -183,7 +183,7 @@ export function cellSummary(atlas, measure, a, b) {
     make("p", { class: "value" }, measure.show(value), make("span", { class: "faint" }, ` ${measure.title}`)),
   ];
   if (measure !== atlas.measures.weight) lines.push(make("p", {}, `Weight ${atlas.measures.weight.show(mean[a][b])}`));
-  lines.push(make("p", {}, `Standard deviation ${number(sd[a][b], 2)}; positive in ${percent(positive[a][b])} of samples: ${verdict(positive[a][b])}.`));
+  lines.push(make("p", {}, sureness(sd[a][b], positive[a][b])));
   return make("div", { class: "summary" }, lines);
 }
 

@@ -35,12 +35,17 @@ export async function showWeights(atlas, _, asked) {
   const measures = Object.entries(atlas.measures).map(([key, measure]) => [key, measure.title]);
   return make("div", { class: "page" },
     make("h1", {}, "How topics link"),
-    make("p", { class: "lead large" }, atlas.directed
-      ? "Rows are the topics of documents that link, columns those of documents that are linked to: directed, so that a cell and its mirror image differ."
-      : "Each cell is a pair of topics. Weights are symmetric: a cell and its mirror image are the same."),
+    make("p", { class: "lead large" }, whatCellsAre(atlas)),
     make("div", { class: "tools" }, choice("Order by", ORDERS, state.order, change("order")), choice("Show", measures, state.measure, change("measure"))),
     make("div", { class: "with-panel" }, make("div", {}, holder, legend, means), panel),
     allCells(atlas));
+}
+
+function whatCellsAre({ diagonal, directed }) {
+  if (diagonal) return "This model has diagonal weights: how much documents of a topic link among themselves. It says nothing of two different topics.";
+  return directed
+    ? "Rows are the topics of documents that link, columns those of documents that are linked to: directed, so that a cell and its mirror image differ."
+    : "Each cell is a pair of topics. Weights are symmetric: a cell and its mirror image are the same.";
 }
 
 function chooseAsked(atlas, map, asked) {
@@ -66,12 +71,12 @@ async function openCell(atlas, panel, map, a, b, byKey) {
   const arrow = atlas.directed ? "→" : "–";
   const links = make("div", { "aria-live": "polite" }, make("p", { class: "waiting" }, "Looking for links …"));
   replace(panel,
-    make("h2", {}, atlas.directed ? `From topic ${a} to topic ${b}` : `Topics ${a} and ${b}`),
+    make("h2", {}, atlas.directed ? `From topic ${a} to topic ${b}` : a === b ? `Topic ${a} with itself` : `Topics ${a} and ${b}`),
     make("p", { class: "pair" }, topicLink(atlas, a), make("span", { class: "arrow" }, ` ${arrow} `), topicLink(atlas, b)),
     [...cellSummary(atlas, atlas.measures.weight, a, b).children].slice(1),
     make("p", {}, `${number(weights.observed[a][b], 3)} links in the data, ${number(weights.chance[a][b], 3)} by chance.`),
     make("h3", {}, weights.mean[a][b] < 0 ? "Links it speaks against most" : "Links it explains best"), links,
-    make("h3", {}, "Words of both topics"), wordsOfBoth(atlas, a, b));
+    make("h3", {}, a === b ? "Words of the topic" : "Words of both topics"), wordsOfBoth(atlas, a, b));
   panel.onkeydown = (event) => event.key === "Escape" && map.focus();
   if (byKey) panel.focus();
   else if (panel.getBoundingClientRect().top > innerHeight * 0.8) panel.scrollIntoView({ block: "start" });
