@@ -275,7 +275,7 @@ def main() -> None:
     about = (
         "`linktopics serve` with a model of Cora (2,708 documents, 20 topics), asked over many connections at once, "
         "each of which asks again as soon as it is answered. Suggestions are for texts of 50 to 150 words that were "
-        "never asked about before. The process that asks runs on the same cores as the server, and begins when that has "
+        "never asked about before. What asks is a process on the same cores as the server, and begins when that has "
         "worked out the pages of documents, which it does by itself when it is started and nobody asks."
     )
     finish("The server", about, [table("Requests", columns, rows, note)], arguments, ["starlette", "uvicorn"])
