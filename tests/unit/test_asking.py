@@ -1,7 +1,4 @@
 """Questions about pasted texts: the answers are those of the model's own methods, however they are asked.
-
-Seen to fail once against counts of a text that are all 1, samples of one chain only, weights that are not turned for
-links to the text, reasons of the weaker direction, and changes that leave the text as it is.
 """
 
 import re

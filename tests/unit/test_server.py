@@ -1,8 +1,4 @@
-"""The server as programs and browsers meet it: answers, refusals, headers, and how it bears what is hostile.
-
-Seen to fail once against a server without its guard, without limits, with ids looked up as paths, with errors as plain
-text, with texts written as UTF-8, and with a description that lacks a route or a property.
-"""
+"""The server as programs and browsers meet it: answers, refusals, headers, and how it bears what is hostile."""
 
 import asyncio
 import json
