@@ -1,5 +1,4 @@
-"""Questions about pasted texts: the answers are those of the model's own methods, however they are asked.
-"""
+"""Questions about pasted texts: the answers are those of the model's own methods, however they are asked."""
 
 import re
 import warnings
