@@ -9,10 +9,11 @@ export class Atlas {
     this.topics = meta.topics;
     this.weights = meta.weights;
     this.diagonal = meta.topics.length > 1 && meta.weights.mean.every((row, a) => row.every((value, b) => a === b || value === 0));
-    this.directed = !meta.weights.symmetric && !this.diagonal;
+    this.directed = !meta.weights.symmetric;
     this.names = { ...meta.names };
     this.best = meta.topics.map((topic) => bestWords(topic));
     this.measures = pairMeasures(meta);
+    if (this.diagonal) delete this.measures.affinity; // there is no general level of weights that are not there
   }
 
   /** The n most probable words of a topic. */

@@ -41,6 +41,7 @@ class TopicGraph {
 
   /** Weights, unless hardly any two topics attract each other: then what is beyond their general level. */
   #firstMeasure() {
+    if (this.atlas.diagonal) return "observed";
     const { weight } = this.atlas.measures;
     const attracting = this.atlas.pairs().filter(([a, b]) => weight.values[a][b] > 0).length;
     return attracting >= this.atlas.topics.length / 3 ? "weight" : "affinity";
