@@ -35,6 +35,13 @@ TEXT = (
 )
 
 
+STRONGEST = """() => {
+  const cells = [...document.querySelectorAll("rect[role=gridcell]")];
+  const size = (cell) => (cell.matches(".attracts") && cell.dataset.a !== cell.dataset.b ? parseFloat(cell.style.getPropertyValue("--t")) : -1);
+  return cells.indexOf(cells.toSorted((x, y) => size(y) - size(x))[0]);
+}"""
+
+
 def main() -> None:
     """Open each page and keep what is seen."""
     from playwright.sync_api import sync_playwright
@@ -70,7 +77,7 @@ def pages(report: str, server: str) -> list[tuple[str, str, Any]]:
         ("topics", f"{report}#/topics", nothing),
         ("topic", f"{report}#/topics/0", nothing),
         ("documents", f"{report}#/documents", nothing),
-        ("document", f"{report}#/documents/100", nothing),
+        ("document", f"{report}#/documents/189", nothing),
         ("write", f"{server}#/write", write),
     ]
 
@@ -80,9 +87,11 @@ def nothing(page: Any) -> None:
 
 
 def open_cell(page: Any) -> None:
-    """Choose the cell with the strongest weight, where there is room beside the matrix."""
+    """Choose the strongest tie of two topics, where there is room beside the matrix."""
     if page.viewport_size["width"] > 1000:
-        page.locator("rect.attracts[role=gridcell]").first.click()
+        page.locator("rect[role=gridcell]").first.wait_for()
+        strongest = page.evaluate(STRONGEST)
+        page.locator("rect[role=gridcell]").nth(strongest).click()
         page.wait_for_selector("aside .link-list")
         page.mouse.move(0, 0)
 
@@ -93,13 +102,17 @@ def write(page: Any) -> None:
     page.wait_for_selector(".suggestions > li")
     page.locator(".answer-words button.word").nth(2).click()
     page.wait_for_selector(".difference")
+    page.mouse.move(0, 0)
+    page.keyboard.press("Escape")  # without the tooltip
 
 
 def keep(page: Any, name: str) -> None:
-    """Write a picture with few colours, which makes it a third as large."""
+    """Write a picture with 256 colours, which makes it a third as large."""
     path = DOCS / "images" / f"{name}.png"
     page.screenshot(path=path)
-    Image.open(path).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        path, optimize=True
+    )
     print(f"{path.relative_to(DOCS.parent)}  {path.stat().st_size // 1024} kB")
 
 

@@ -53,8 +53,12 @@ class Frame {
     const turn = this.turn;
     hideTip();
     this.pages.forEach((each, at) => {
-      if (each === page) this.links[at].setAttribute("aria-current", "page");
-      else this.links[at].removeAttribute("aria-current");
+      if (each !== page) {
+        this.links[at].removeAttribute("aria-current");
+        return;
+      }
+      this.links[at].setAttribute("aria-current", "page");
+      this.links[at].parentElement.scrollLeft = this.links[at].offsetLeft - 120; // on small screens not all fit
     });
     this.main.setAttribute("aria-busy", "true");
     let content;
