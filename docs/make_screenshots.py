@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from linktopics import RelationalTopicModel, datasets
 from linktopics.explorer import Explorer
 from linktopics.explorer.report import write_report
@@ -93,6 +91,7 @@ def open_cell(page: Any) -> None:
         strongest = page.evaluate(STRONGEST)
         page.locator("rect[role=gridcell]").nth(strongest).click()
         page.wait_for_selector("aside .link-list")
+        page.evaluate("scrollTo(0, 0)")
         page.mouse.move(0, 0)
 
 
@@ -107,12 +106,9 @@ def write(page: Any) -> None:
 
 
 def keep(page: Any, name: str) -> None:
-    """Write a picture with 256 colours, which makes it a third as large."""
+    """Write a picture."""
     path = DOCS / "images" / f"{name}.png"
     page.screenshot(path=path)
-    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        path, optimize=True
-    )
     print(f"{path.relative_to(DOCS.parent)}  {path.stat().st_size // 1024} kB")
 
 

@@ -94,8 +94,16 @@ class TestWeights:
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowDown")
         at = page.evaluate("[document.activeElement.dataset.a, document.activeElement.dataset.b].map(Number)")
+        second = int(page.locator("[data-row='1']").text_content().split(" ")[0])
+        assert at == [second, second]
         page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowUp")
+        first = page.evaluate("[document.activeElement.dataset.a, document.activeElement.dataset.b].map(Number)")
+        assert first == [int(page.locator("[data-row='0']").text_content().split(" ")[0])] * 2
+        page.keyboard.press("Control+End")
+        page.keyboard.press("Control+Home")
         page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         assert page.locator(f"{CELLS}[tabindex='0']").count() == 1
         label = page.evaluate("document.activeElement.getAttribute('aria-label')")
         assert f"{abs(model.link_weights_[at[0], at[1]]):.2f}" in label
