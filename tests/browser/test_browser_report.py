@@ -29,7 +29,7 @@ def downloaded(page, table=0):
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download CSV").nth(table).click()
     content = waiting.value.path().read_bytes().decode("utf-8")
-    assert content.replace("\r\n", "").count("\r") == content.count('"\r') or "\r\n" in content
+    assert content.endswith("\r\n")
     return waiting.value.suggested_filename, list(csv.DictReader(io.StringIO(content, newline="")))
 
 
@@ -56,7 +56,7 @@ def test_overview_tells_what_there_is(visit, report, model):
     page = visit(report)
     text = page.locator("main").inner_text()
     assert "Four themes" in text
-    assert f"{model.network_.n_links}\ndirected links" in text
+    assert f"the {model.network_.n_links} directed links" in text
     assert page.locator("svg polyline.trace.chain-1").count() > 2
     assert page.locator(".burn").first.get_attribute("width") != "0"
     assert "chains" in page.locator("table", has_text="log joint").inner_text()
@@ -120,7 +120,7 @@ class TestWeights:
         page = visit(report, "/weights")
         first = page.locator("[data-row]")
         page.get_by_label("Order by").select_option("number")
-        assert [text.split(" ")[0] for text in first.all_inner_texts() or first.all_text_contents()] == ["0", "1", "2", "3"]
+        assert [text.split(" ")[0] for text in first.all_text_contents()] == ["0", "1", "2", "3"]
         page.get_by_label("Order by").select_option("share")
         by_share = model.topics().sort_values("share", ascending=False).index.astype(str).tolist()
         assert [text.split(" ")[0] for text in first.all_text_contents()] == by_share
@@ -131,13 +131,9 @@ class TestWeights:
             for b in range(4):
                 kind = "attracts" if model.link_weights_[a, b] > 0 else "repels"
                 assert kind in page.locator(f"{CELLS}[data-a='{a}'][data-b='{b}']").get_attribute("class")
-        weights = [sample.weights for sample in model.samples_ if sample.chain == model.best_chain_] if hasattr(
-            model, "best_chain_"
-        ) else None
         marks = page.locator(".matrix .unsure").count()
         labels = [cell.get_attribute("aria-label") for cell in page.locator(CELLS).all()]
         assert marks == sum("uncertain" in label for label in labels)
-        assert weights is None or marks <= 16
 
     def test_other_measures_change_the_numbers(self, visit, report):
         page = visit(report, "/weights")

@@ -108,7 +108,6 @@ def test_paths_as_they_are(server, request_line):
         b"nonsense\r\n\r\n",
         b"GET /api/meta HTTP/1.1\r\n\r\n",
         b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 900_000 + b"\r\n\r\n",
         b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n",
     ],
 )

@@ -380,6 +380,21 @@ def test_files_keep_to_their_size(monkeypatch, tmp_path):
     assert all(size <= room for size, room in zip(sizes[:3], (4000, 1500, 1000), strict=True)), sizes
 
 
+def test_many_links_have_fewer_reasons(model, monkeypatch):
+    monkeypatch.setattr(compact, "LEAST_DOCUMENTS", 1)
+
+    def without_details(links):
+        """Return links whose reasons do not name words, which have numbers of their own in each bundle."""
+        return [[*row[:4], [reason[:3] for reason in row[4]]] for row in links]
+
+    everything = without_details(Explorer(model).report()["links"])
+    for room, kept in ((400, 3), (240, 2), (180, 1), (50, 0)):  # for each document, of which there are as many as links
+        monkeypatch.setattr(compact, "BYTES_PER_DOCUMENT", room)
+        bundle = Explorer(model).report()
+        assert without_details(bundle["links"]) == [[*row[:4], row[4][:kept]] for row in everything]
+        assert any("Of each link at most" in note for note in bundle["meta"]["notes"]) == (kept < 3)
+
+
 def test_numbers_are_short(model):
     text = to_json(Explorer(model).report())
     longest = max(re.findall(r"\d+\.\d+", text.partition('"mixing"')[0] + text.partition('"provenance"')[2]), key=len)

@@ -602,7 +602,7 @@ def test_websockets_are_closed(client):
 
 
 def test_errors_nobody_expected(model, described, monkeypatch, caplog):
-    monkeypatch.setattr(Explorer, "document", lambda *_: 1 / 0)
+    monkeypatch.setattr(Explorer, "documents_at", lambda *_: 1 / 0)
     with strict_client(model) as client, caplog.at_level(logging.ERROR):
         response = client.get("/api/documents/cat")
         again = client.get("/api/documents/cat")

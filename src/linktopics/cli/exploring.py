@@ -1,4 +1,4 @@
-"""The commands ``report`` and ``serve``: pages of a fitted model."""
+"""The command ``report``: pages of a fitted model in one file."""
 
 from __future__ import annotations
 

@@ -328,8 +328,18 @@ class Explorer:
         """
         if not 0 <= i < len(self.network):
             raise DataError(f"there is no document {i}; numbers run from 0 to {len(self.network) - 1}.")
-        links = self._links(i)
-        suggested = self._suggested(i, suggestions) if suggestions and self.network.n_links else []
+        return self.documents_at(slice(i, i + 1), suggestions)[0]
+
+    def documents_at(self, rows: slice, suggestions: int = N_SUGGESTED) -> list[dict[str, Any]]:
+        """Return the same of several documents that follow one another, which cost little more than one."""
+        links = self._links(rows)
+        suggested = self._suggested(rows, suggestions) if suggestions and self.network.n_links else {}
+        return [
+            self._document(i, links.get(i, []), suggested.get(i, []))
+            for i in range(rows.start, min(rows.stop, len(self.network)))
+        ]
+
+    def _document(self, i: int, links: list[dict[str, Any]], suggested: list[dict[str, Any]]) -> dict[str, Any]:
         return {
             "i": i,
             "id": self.ids[i],
@@ -385,25 +395,28 @@ class Explorer:
         having = np.bincount(self.network.counts.indices, minlength=self.network.n_words)
         return 1.0 + np.log((1 + len(self.network)) / (1 + having))
 
-    def _links(self, i: int) -> list[dict[str, Any]]:
-        """Return the links of a document, most probable first."""
+    def _links(self, rows: slice) -> dict[int, list[dict[str, Any]]]:
+        """Return the links of some documents, most probable first."""
         numbers, begin = self._links_of
-        own = numbers[begin[i] : begin[i + 1]]
-        source, target = self.network.links[own].T
+        begin = begin[rows.start : rows.stop + 1]
+        own = np.repeat(np.arange(len(begin) - 1), np.diff(begin)) + rows.start
+        source, target = self.network.links[numbers[begin[0] : begin[-1]]].T
         features = self.pairs.link_numbers(source, target)
         probability = self.pairs.probabilities(source, target, features)
-        order = np.argsort(-probability, kind="stable")
-        if len(order) > MOST_PROBABLE + LEAST_PROBABLE:
-            order = np.concatenate([order[:MOST_PROBABLE], order[-LEAST_PROBABLE:]])
-        source, target, probability = source[order], target[order], probability[order]
-        reasons = self.pairs.reasons(source, target, features[order])
-        links = []
-        for e, (one, two) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
+        order = np.lexsort((-probability, own))
+        place = np.arange(len(own)) - (begin - begin[0])[own - rows.start]
+        many = np.diff(begin)[own - rows.start]
+        between = (place >= MOST_PROBABLE) & (place < many - LEAST_PROBABLE)  # of those with more than both together
+        shown = order[~between]
+        own, source, target, probability = own[shown], source[shown], target[shown], probability[shown]
+        reasons = self.pairs.reasons(source, target, features[shown])
+        links: dict[int, list[dict[str, Any]]] = {}
+        for e, (i, one, two) in enumerate(zip(own.tolist(), source.tolist(), target.tolist(), strict=True)):
             direction = ("out" if one == i else "in") if self.network.directed else "both"
             why = self._why(reasons, e, one, two, True, True)
             if direction == "both" and two == i:
                 why = [{**reason, "topics": reason["topics"][::-1]} if "topics" in reason else reason for reason in why]
-            links.append(
+            links.setdefault(i, []).append(
                 {
                     "j": two if one == i else one,
                     "direction": direction,
@@ -414,19 +427,22 @@ class Explorer:
             )
         return links
 
-    def _suggested(self, i: int, top: int) -> list[dict[str, Any]]:
-        found: Suggestions = self.pairs.suggestions(slice(i, i + 1), top)
-        return [
-            {
-                "j": int(found.other[e]),
-                "direction": ("out" if found.outward[e] else "in") if self.network.directed else "both",
-                "probability": rounded(float(found.probability[e])),
-                "lower": rounded(float(found.lower[e])),
-                "upper": rounded(float(found.upper[e])),
-                "why": self._why(found.reasons, e, i, int(found.other[e]), bool(found.outward[e]), False),
-            }
-            for e in range(len(found.other))
-        ]
+    def _suggested(self, rows: slice, top: int) -> dict[int, list[dict[str, Any]]]:
+        """Return suggestions for some documents, best first."""
+        found: Suggestions = self.pairs.suggestions(rows, top)
+        suggested: dict[int, list[dict[str, Any]]] = {}
+        for e, (i, j) in enumerate(zip(found.document.tolist(), found.other.tolist(), strict=True)):
+            suggested.setdefault(i, []).append(
+                {
+                    "j": j,
+                    "direction": ("out" if found.outward[e] else "in") if self.network.directed else "both",
+                    "probability": rounded(float(found.probability[e])),
+                    "lower": rounded(float(found.lower[e])),
+                    "upper": rounded(float(found.upper[e])),
+                    "why": self._why(found.reasons, e, i, j, bool(found.outward[e]), False),
+                }
+            )
+        return suggested
 
     def _why(
         self, reasons: Reasons, e: int, new: int, candidate: int, outward: bool, linked: bool

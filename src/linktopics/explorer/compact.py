@@ -4,8 +4,8 @@ The bundle has ``version``, ``meta`` as of `Explorer.meta` with ``notes`` about 
 
 - ``vocabulary``: the words, ``labels``: the labels, ``columns``: names of columns, ``features``: names of features,
   ``details``: beginnings of what is said about features;
-- ``cells``: for "a,b" the links that the weight of topics a and b explains best, [source, target, part, share,
-  probability];
+- ``cells``: for each topic a and each topic b the links that their weight explains best, [source, target, part,
+  share, probability]; null for weights that are too small to be among those looked at;
 - ``documents``: [id, title or null if it is the id, number of the label or null, tokens, text or null, values of
   columns, [topic, share, topic, share, ...], [word, count, topic, word, ...], suggestions]; a suggestion is [other
   document, direction, probability, lower, upper, reasons];
@@ -26,12 +26,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linktopics._report import numbered
 from linktopics.explorer._numbers import rounded, whole
 from linktopics.explorer.bundle import SMALLEST_TOPIC, Explorer
 from linktopics.explorer.page import to_json
 from linktopics.explorer.pairs import Reasons, Suggestions
 from linktopics.progress import ProgressBar
 from linktopics.ranking import blocks_of
+from linktopics.reasons import N_REASONS
 
 __all__ = ["BYTES_PER_DOCUMENT", "compact_report"]
 
@@ -49,8 +51,11 @@ N_CELL_LINKS, MOST_CELLS = 5, 900
 
 THOUSANDTHS, TEN_THOUSANDTHS, HUNDREDTHS = 1000, 10000, 100
 
-BYTES_PER_WORD = 11
-"""What a word of a document takes in a bundle, about."""
+BYTES_PER_WORD, BYTES_PER_LINK, BYTES_PER_REASON = 11, 25, 23
+"""What a word of a document, a link without its reasons and a reason take in a bundle, about."""
+
+SHARE_OF_LINKS = 0.3
+"""Share of the room that links may take; where there are many, they have fewer reasons."""
 
 WORDS_AT_ONCE = 2**20
 
@@ -78,7 +83,7 @@ class _Compacter:
         with ProgressBar(len(blocks) + 3, verbose, "writing the report", "writing the report") as progress:
             meta = explorer.meta()
             progress.advance("topics")
-            cells, links = (self._cells(), self._links()) if linked else ({}, [])
+            cells, links = (self._cells(), self._links()) if linked else ([], [])
             progress.advance("links")
 
             def suggest(rows: slice) -> Suggestions:
@@ -102,10 +107,21 @@ class _Compacter:
         numbers = pairs.link_numbers(source, target)
         probability = pairs.probabilities(source, target, numbers)
         surprising = (probability < self.explorer.surprising_below).astype(int)
-        outward = np.ones(len(source), dtype=bool)
-        why = self._reasons(pairs.reasons(source, target, numbers), source, target, outward, linked=True)
+        reasons = pairs.reasons(source, target, numbers)
+        reasons.what[:, self._reasons_per_link() :] = -1
+        why = self._reasons(reasons, source, target, np.ones(len(source), dtype=bool), linked=True)
         columns = (source, target, whole(probability, TEN_THOUSANDTHS), surprising)
         return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
+
+    def _reasons_per_link(self) -> int:
+        """Return how many reasons of a link there is room for."""
+        room = SHARE_OF_LINKS * self._room / self.network.n_links - BYTES_PER_LINK
+        return int(np.clip(room // BYTES_PER_REASON, 0, N_REASONS))
+
+    @property
+    def _room(self) -> int:
+        """How many bytes a bundle should have at most."""
+        return BYTES_PER_DOCUMENT * max(len(self.network), LEAST_DOCUMENTS)
 
     def _suggested(self, blocks: list[Suggestions]) -> list[list[Any]]:
         """Return the absent links of each document that are suggested."""
@@ -153,21 +169,21 @@ class _Compacter:
         """Return the number of a word in the bundle's vocabulary."""
         return self.vocabulary.setdefault(word, len(self.vocabulary))
 
-    def _cells(self) -> dict[str, list[list[Any]]]:
+    def _cells(self) -> list[list[list[Any] | None]]:
         """Return for the strongest cells of the weights the links that they explain best."""
         explorer, K = self.explorer, self.explorer.n_topics
-        weights = explorer.model.link_weights_
-        chosen = np.argsort(-np.abs(weights).ravel(), kind="stable")[:MOST_CELLS]
-        chosen = chosen[weights.ravel()[chosen] != 0]
+        chosen = np.argsort(-np.abs(explorer.model.link_weights_).ravel(), kind="stable")[:MOST_CELLS]
         a, b = np.divmod(np.sort(chosen), K)
         source, target, cell, parts = explorer.pairs.best_of_cells(a, b, N_CELL_LINKS)
         shares = explorer.pairs.shares_of_parts(source, target, parts)
         probabilities = explorer.pairs.probabilities(source, target)
-        cells: dict[str, list[list[Any]]] = {f"{i},{j}": [] for i, j in zip(a.tolist(), b.tolist(), strict=True)}
-        names = list(cells)
+        found: list[list[Any]] = [[] for _ in a]
         columns = (cell, source, target, parts, shares, probabilities)
         for number, i, j, part, share, p in zip(*(column.tolist() for column in columns), strict=True):
-            cells[names[number]].append([i, j, rounded(part, 3), rounded(share, 2), rounded(p, 3)])
+            found[number].append([i, j, rounded(part, 3), rounded(share, 2), rounded(p, 3)])
+        cells: list[list[list[Any] | None]] = [[None] * K for _ in range(K)]
+        for links, i, j in zip(found, a.tolist(), b.tolist(), strict=True):
+            cells[i][j] = links
         return cells
 
     # ------------------------------------------------------------------------------------------------------------------
@@ -175,7 +191,7 @@ class _Compacter:
     # ------------------------------------------------------------------------------------------------------------------
 
     def _documents(
-        self, meta: dict[str, Any], cells: dict[str, Any], links: list[Any], suggested: list[Any], texts: bool
+        self, meta: dict[str, Any], cells: list[Any], links: list[Any], suggested: list[Any], texts: bool
     ) -> dict[str, Any]:
         """Put the bundle together; words and texts get what room is left."""
         explorer = self.explorer
@@ -201,7 +217,11 @@ class _Compacter:
             "links": links,
             "surprising_below": rounded(explorer.surprising_below, 3),
         }
-        room = BYTES_PER_DOCUMENT * max(len(documents), LEAST_DOCUMENTS) - _size(bundle)
+        if links and self._reasons_per_link() < N_REASONS:
+            bundle["meta"]["notes"].append(
+                f"Of each link at most {numbered(self._reasons_per_link(), 'reason')} can be in this file."
+            )
+        room = self._room - _size(bundle)
         texts = texts and self.network.texts is not None
         used = self._put_words(bundle, room * 2 // 3 if texts else room)
         if texts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linktopics import __version__
-from linktopics.explorer.bundle import SORTS
+from linktopics.explorer.finding import SORTS
 from linktopics.explorer.limits import Limits
 from linktopics.explorer.schemas import SCHEMAS, WAY, array, object_of, ref, string, whole
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linktopics._inputs import Documents
 from linktopics.features.base import TrainingView
 from linktopics.prediction import BLOCK_CELLS, Predictor
-from linktopics.ranking import NewDocuments, Numbers, blocks_of
+from linktopics.ranking import NewDocuments, Numbers, Shortlist, blocks_of
 from linktopics.reasons import N_REASONS, SMALLEST_SHARE
 
 __all__ = ["PairReader", "Reasons", "Suggestions", "best_parts"]
@@ -118,33 +118,19 @@ class PairReader:
         The `link_numbers` of the pairs can be given where they are there already.
         """
         numbers = self.link_numbers(source, target) if numbers is None else numbers
-        result = self._by_sample(source, target, {True: numbers}).mean(axis=0)
+        result = self._by_sample(Shortlist(source, target, {True: numbers})).mean(axis=0)
         if self.network.directed:
             return result
-        back = self._by_sample(target, source, {True: self.link_numbers(target, source)}).mean(axis=0)
-        return (result + back) / 2
+        back = Shortlist(target, source, {True: self.link_numbers(target, source)})
+        return (result + self._by_sample(back).mean(axis=0)) / 2
 
-    def _by_sample(self, new: Indices, candidates: Indices, numbers: Numbers) -> Array:
-        """Return the probabilities of links in any of the directions that numbers speak of, samples x pairs."""
-        samples, loss = self.predictor.samples, self.predictor._loss
-        weights, feature_weights = self._weights
-        absent = np.ones((len(samples), len(new)))
-        for rows in blocks_of(len(new), 2 * len(samples) * self.n_topics, PARTS_AT_ONCE):
-            here, there = (
-                np.stack([sample.doc_topic[documents[rows]] for sample in samples]).astype(float)
-                for documents in (new, candidates)
-            )
-            for outward, values in numbers.items():
-                scores = np.einsum("sek,sek->se", here @ (weights if outward else weights.transpose(0, 2, 1)), there)
-                absent[:, rows] *= 1.0 - loss.probability(scores + feature_weights @ values[rows].T)
-        return 1.0 - absent
-
-    @cached_property
-    def _weights(self) -> tuple[Array, Array]:
-        """Weights of topics and of features in all samples."""
-        samples = self.predictor.samples
-        weights = np.stack([sample.weights for sample in samples])
-        return weights, np.stack([sample.feature_weights for sample in samples])
+    def _by_sample(self, pairs: Shortlist) -> Array:
+        """Return the probabilities of links, samples x pairs, block by block."""
+        n_samples = len(self.predictor.samples)
+        result = np.empty((n_samples, len(pairs.rows)))
+        for rows in blocks_of(len(pairs.rows), n_samples * self.n_topics, BLOCK_CELLS):
+            result[:, rows] = self.predictor._by_sample(self._as_new, pairs.part(rows))
+        return result
 
     def topic_parts(self, source: Indices, target: Indices) -> Array:
         """Return what pairs of topics add to scores, pairs x K x K, on average over the samples of one chain."""
@@ -186,7 +172,7 @@ class PairReader:
         predictor, new = self.predictor, self._as_new
         finder = predictor._index if predictor._uses_index("auto") else predictor._exact
         pairs = finder.shortlist(new, documents, predictor._ways("both"), top, self._not_suggested)
-        by_sample = self._by_sample(pairs.rows, pairs.candidates, pairs.numbers)
+        by_sample = self._by_sample(pairs)
         chosen = _best_of_each(pairs.rows, pairs.candidates, by_sample.mean(axis=0), top)
         best, by_sample = pairs.part(chosen), by_sample[:, chosen]
         lower, upper = np.quantile(by_sample, INTERVAL, axis=0)

@@ -17,7 +17,6 @@ from linktopics.kernels.lanes import padded
 from linktopics.posterior import PosteriorSample
 from linktopics.prediction import BLOCK_CELLS, Predictor
 from linktopics.ranking import NewDocuments, Shortlist, blocks_of
-from linktopics.reasons import N_REASONS
 from linktopics.sampler import tokens
 
 __all__ = ["Samples", "thinned"]

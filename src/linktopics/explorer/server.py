@@ -24,8 +24,9 @@ from starlette.routing import Route
 from linktopics import __version__
 from linktopics.errors import DataError
 from linktopics.explorer.asking import PARTS_SHOWN, Asker, Question
-from linktopics.explorer.bundle import SORTS, Explorer
-from linktopics.explorer.guard import Guard, RefusedError, error_response, read_json
+from linktopics.explorer.bundle import Explorer
+from linktopics.explorer.finding import SORTS
+from linktopics.explorer.guard import LOG, Guard, RefusedError, error_response, read_json
 from linktopics.explorer.lanes import BusyError, KeptAnswers, Lane
 from linktopics.explorer.limits import Limits
 from linktopics.explorer.openapi import describe
@@ -322,6 +323,13 @@ class Api:
 
     async def prepare(self) -> None:
         """Work out all documents and cells while nobody asks, if they are few."""
+        try:
+            await self._prepare()
+        except Exception:
+            LOG.exception("not everything could be worked out beforehand")
+        self.prepared = True
+
+    async def _prepare(self) -> None:
         n, K = len(self.explorer.ids), self.explorer.n_topics
         if n <= PREPARED:
             for run in range(0, n, RUN):
@@ -330,7 +338,6 @@ class Api:
             for cell in range(K * K):
                 await self._when_idle()
                 await self._cell(*divmod(cell, K))
-        self.prepared = True
 
     async def _when_idle(self) -> None:
         while any(lane.running for lane in (self.texts, self.reading, self.thinking)):

@@ -1,16 +1,4 @@
-// The source of a report: everything is in the page, in a compact form.
-//
-//   { meta: as of the server, with names of all documents left out,
-//     cells: for each topic a, for each topic b: [[source, target, part, share, probability], ...], null if left out,
-//     vocabulary: [word, ...],
-//     documents: [[id, title or null if it is the id, label or null, number of tokens, text or null, columns or null,
-//                  [topic, share, topic, share, ...],
-//                  [word number, count, topic, word number, ...],
-//                  [[j, direction, probability, surprising (1 or 0), reasons], ...],
-//                  [[j, direction, probability, lower, upper, reasons], ...]], ...] }
-//
-// A direction is 0 (out), 1 (in) or 2 (both). A reason is [share, part, topic, topic], or
-// [share, part, -1 - f, detail] for the feature that is number f of meta.features.
+// The source of a report: everything is in the page, in a compact form that linktopics/explorer/compact.py describes.
 
 const DIRECTIONS = ["out", "in", "both"];
 const SORTS = {
