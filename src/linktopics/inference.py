@@ -16,7 +16,7 @@ from linktopics.sampler import tokens
 
 __all__ = ["infer_topics"]
 
-MAX_SWEEPS = 100
+MAX_SWEEPS = 20
 """Sweeps over a new document before its likelihood must have settled."""
 
 AVERAGED_SWEEPS = 20
