@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.metrics import roc_auc_score
 
 import linktopics.prediction
@@ -1530,3 +1530,13 @@ def test_evaluate_a_search_over_columns():
     search = LinkSearchCV(model, {"pair_features": [None, [Column("year", "difference")]]}, folds=2, verbose=False)
     rows = evaluate(NETWORK, {"search": search}, folds=2, words=False, verbose=False).folds
     assert rows.link_rank.notna().all()
+
+
+def test_tfidf_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    counts, new = (rng.poisson(0.3, (n, 25)) for n in (40, 9))
+    new[7] = 0
+    expected = TfidfTransformer().fit(counts).transform(new).toarray()
+    vectors = similarity._Tfidf(csr_array(counts))(csr_array(new)).toarray()
+    np.testing.assert_allclose(vectors, expected, rtol=1e-15)
+    assert not vectors[7].any()

@@ -21,7 +21,7 @@ from linktopics.kernels.drawing import choose, rng_streams, uniform
 from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import LANES, padded
 from linktopics.kernels.likelihood import log_rising
-from linktopics.kernels.rows import row_dots, row_times_matrix
+from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix
 from linktopics.kernels.sweep import _exp, pair_scores, project
 from linktopics.kernels.weights import (
     FLUSH,
@@ -230,6 +230,26 @@ def test_row_times_matrix():
     result = before.copy()
     row_times_matrix(row.indices, row.data, matrix.indptr, matrix.indices, matrix.data, result)
     np.testing.assert_allclose(result, before + (row @ matrix).toarray()[0], rtol=1e-12)
+
+
+def test_sums_of_rows_at_some_columns():
+    rng = np.random.default_rng(0)
+    matrix = random_array((30, 50), density=0.2, format="csr", rng=rng)
+    rows, columns = np.array([3, 7, 7, 29], np.int32), np.array([0, 4, 5, 20, 49], np.int32)
+    result = np.ones(5)
+    add_rows_at(columns, rows, matrix.indptr, matrix.indices, matrix.data, result)
+    np.testing.assert_allclose(result, 1 + matrix.toarray()[rows][:, columns].sum(axis=0), rtol=1e-14)
+    nothing = np.empty(0)
+    add_rows_at(columns[:0], rows, matrix.indptr, matrix.indices, matrix.data, nothing)
+    assert len(nothing) == 0
+
+
+def test_largest_products():
+    left, right = np.array([1.0, 2.0, 3.0, 1.0, 0.0]), np.array([2.0, 2.0, 0.1, 4.0, 9.0])
+    assert largest_products(left, right, 0.5, 2).tolist() == [1, 3]  # of equals, the first
+    assert largest_products(left, right, 0.5, 9).tolist() == [1, 3, 0]
+    assert largest_products(left, right, 0.0, 9).tolist() == [1, 3, 0, 2]
+    assert largest_products(left[:0], right[:0], 0.0, 3).tolist() == []
 
 
 def test_row_dots_of_no_pairs():

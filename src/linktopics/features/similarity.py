@@ -19,7 +19,7 @@ from linktopics._inputs import Documents
 from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
 from linktopics.features.links import Links
 from linktopics.inference import infer_topics
-from linktopics.kernels.rows import row_dots, row_times_matrix
+from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import Plan, PosteriorSample, run_chains, start_chains
@@ -97,15 +97,18 @@ class Similarity(PairFeature):
 
 
 class _Tfidf:
-    """Counts to unit vectors of TF-IDF."""
+    """Counts to unit vectors of TF-IDF, those of `TfidfTransformer`, whose checks take longer than a few texts."""
 
     def __init__(self, counts: csr_array) -> None:
         with config_context(transform_output="default"):
-            self.fitted = TfidfTransformer().fit(counts)
+            self.rarity = TfidfTransformer().fit(counts).idf_
 
     def __call__(self, counts: csr_array) -> csr_array:
-        with config_context(transform_output="default"):
-            return csr_array(self.fitted.transform(counts))
+        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        values = counts.data * self.rarity[counts.indices]
+        norm = np.sqrt(np.bincount(row, values * values, counts.shape[0]))
+        norm[norm == 0.0] = 1.0
+        return csr_array((values / norm[row], counts.indices, counts.indptr), shape=counts.shape)
 
 
 class _Topics:
@@ -326,42 +329,31 @@ class _FittedSimilarity(FittedFeature):
         with_whom = {"own": "it", "neighbours": "its neighbours", "centroid": "it and its neighbours"}[self.part]
         if self.of == "topics":
             return f"topics in common with {with_whom}"
-        here = slice(*new.indptr[row : row + 2])
-        words, shares = new.indices[here], new.data[here] * self._weights(new.indices[here], candidate, without)
-        order = np.argsort(-shares, kind="stable")
-        best = words[order[shares[order] > 1e-12]][:WORDS_SHOWN]
+        begin, end = new.indptr[row], new.indptr[row + 1]
+        words = new.indices[begin:end]
+        best = largest_products(new.data[begin:end], self._weights(words, candidate, without), 1e-12, WORDS_SHOWN)
         if not len(best):
             return "no shared words"
-        named = ", ".join(str(w) if self.words is None else str(self.words[w]) for w in best)
+        named = ", ".join(str(w) if self.words is None else str(self.words[w]) for w in words[best].tolist())
         return f"shared words: {named}" if self.part == "own" else f"shared words with {with_whom}: {named}"
 
     def _weights(self, words: NDArray[np.integer], candidate: int, without: int) -> Array:
         """Return the weights of some words, in order, in the sum of the vectors of a candidate's members."""
-        found, weights = self._sum(candidate, without)
-        if not len(found) or not len(words):
-            return np.zeros(len(words))
-        place = np.minimum(np.searchsorted(found, words), len(found) - 1)
-        return np.where(found[place] == words, weights[place], 0.0)
-
-    def _sum(self, candidate: int, without: int) -> tuple[NDArray[np.integer], Array]:
-        """Return the words of the sum of the vectors of a candidate's members, in order, and their weights."""
         if self.part == "own":
-            here = slice(*self.own.indptr[candidate : candidate + 2])
-            return self.own.indices[here], self.own.data[here]
-        members = self.members.indices[slice(*self.members.indptr[candidate : candidate + 2])]
-        if self.n_neighbours[candidate] > MANY:
-            sums, place = self.hubs
-            here = slice(*sums.indptr[place[candidate] : place[candidate] + 2])
-            words, weights = sums.indices[here], sums.data[here]
-            if without in members:
-                own = slice(*self.own.indptr[without : without + 2])
-                weights = weights.copy()
-                weights[np.searchsorted(words, self.own.indices[own])] -= self.own.data[own]
-            return words, weights
-        members = members[members != without]
-        at = _ranges(*_extents(self.own, members))
-        words, place = np.unique(self.own.indices[at], return_inverse=True)
-        return words, np.bincount(place, self.own.data[at], len(words)).astype(float, copy=False)
+            return _sum_at(words, self.own, np.array([candidate]))
+        start = self.members.indptr
+        members = self.members.indices[start[candidate] : start[candidate + 1]]
+        if self.n_neighbours[candidate] <= MANY:
+            return _sum_at(words, self.own, members if without < 0 else members[members != without])
+        sums, place = self.hubs
+        return _sum_at(words, sums, place[[candidate]]) - _sum_at(words, self.own, members[members == without])
+
+
+def _sum_at(words: NDArray[np.integer], matrix: csr_array, rows: NDArray[np.integer]) -> Array:
+    """Return the sum of some rows of a matrix at some columns, which are in order."""
+    result = np.zeros(len(words))
+    add_rows_at(words, rows, matrix.indptr, matrix.indices, matrix.data, result)
+    return result
 
 
 def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns: NDArray[np.integer]) -> Array:

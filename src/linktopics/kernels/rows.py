@@ -6,7 +6,7 @@ import numpy as np
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["row_dots", "row_times_matrix"]
+__all__ = ["add_rows_at", "largest_products", "row_dots", "row_times_matrix"]
 
 
 @kernel
@@ -42,3 +42,33 @@ def row_times_matrix(columns, values, start, column, value, result):  # type: ig
         x = values[n]
         for at in range(start[columns[n]], start[columns[n] + 1]):
             result[column[at]] += x * value[at]
+
+
+@kernel
+def add_rows_at(columns, rows, start, column, value, result):  # type: ignore[no-untyped-def]
+    """result += matrix[rows][:, columns] summed over rows, the matrix being sparse and the columns in order."""
+    for row in rows:
+        for at in range(start[row], start[row + 1]):
+            place = np.searchsorted(columns, column[at])
+            if place < len(columns) and columns[place] == column[at]:
+                result[place] += value[at]
+
+
+@kernel
+def largest_products(left, right, least, most):  # type: ignore[no-untyped-def]
+    """Return the places of the largest products of two arrays that are over `least`, up to `most`, largest first.
+
+    Of equals, the first.
+    """
+    products = left * right
+    places = np.empty(most, np.int64)
+    for found in range(most):
+        place = -1
+        for n in range(len(products)):
+            if products[n] > least and (place < 0 or products[n] > products[place]):
+                place = n
+        if place < 0:
+            return places[:found]
+        places[found] = place
+        products[place] = least
+    return places
