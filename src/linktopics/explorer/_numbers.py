@@ -22,16 +22,16 @@ def rounded(value: Any, digits: int = DIGITS) -> Any:
     >>> rounded([0.123456, 1234567.0, float("nan"), 3])
     [0.1235, 1235000, None, 3]
     """
+    if type(value) is float:  # by far the most of them
+        if not math.isfinite(value):
+            return None
+        short = float(f"{value:.{digits}g}")
+        return int(short) if short.is_integer() else short
     if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
+        return rounded(value.tolist(), digits)
     if isinstance(value, list | tuple):
         return [rounded(one, digits) for one in value]
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return None
-    short = float(f"{value:.{digits}g}")
-    return int(short) if short.is_integer() else short
+    return value
 
 
 def whole(values: Any, per_unit: float) -> NDArray[np.int64]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ MOST_PROBABLE, LEAST_PROBABLE = 150, 50
 
 SURPRISING = 0.1
 """Share of links, the least probable ones, that are surprising."""
+
+ROWS_KEPT = 10_000
+"""Documents in lists of documents that need not be described again."""
 
 LOOKED_AT = 20_000
 """Links from which it is found what is surprising, drawn at random where there are more."""
@@ -281,13 +285,17 @@ class Explorer:
         if topic is not None:
             self._check_topic(topic)
         found = self._finder.find(query, topic, sort, descending)
-        rows = [self._row(i) for i in found[page * size : (page + 1) * size].tolist()]
+        rows = [self._rows(i) for i in found[page * size : (page + 1) * size].tolist()]
         return {"total": len(found), "page": page, "size": size, "rows": rows}
 
     @cached_property
     def _finder(self) -> Finder:
         n_links = sum(self.degrees) if self.network.directed else self.degrees[0]
         return Finder(self.ids, self.titles, self.words, self.network.counts, np.asarray(n_links), self.shares)
+
+    @cached_property
+    def _rows(self) -> Callable[[int], dict[str, Any]]:
+        return lru_cache(ROWS_KEPT)(self._row)
 
     def _row(self, i: int) -> dict[str, Any]:
         return {
@@ -298,13 +306,13 @@ class Explorer:
             "tokens": int(self.lengths[i]),
             "links_out": int(self.degrees[0][i]),
             "links_in": int(self.degrees[1][i]),
-            "topics": self.topics_of(i)[:3],
+            "topics": self.topics_of(i, 3),
         }
 
-    def topics_of(self, i: int) -> list[list[Any]]:
-        """Return the topics of a document with their shares, largest first."""
+    def topics_of(self, i: int, most: int | None = None) -> list[list[Any]]:
+        """Return the topics of a document with their shares, largest first; all of them, or so many."""
         shares = self.shares[i]
-        order = np.argsort(-shares, kind="stable")
+        order = np.argsort(-shares, kind="stable")[:most]
         order = order[shares[order] >= SMALLEST_TOPIC]
         return [[k, rounded(share, 3)] for k, share in zip(order.tolist(), shares[order].tolist(), strict=True)]
 

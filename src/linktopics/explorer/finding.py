@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,40 @@ SORTS = ("number", "title", "tokens", "links", "topic")
 ABOUT = 0.1
 """Share of a topic from which on a document is among those of the topic."""
 
+MANY = 20
+"""Where more than one in so many strings has a term, each is looked at."""
+
 Indices = NDArray[np.int64]
+
+
+class Lines:
+    """Strings in which others are looked for, all at once.
+
+    Parameters
+    ----------
+    lines : list of str
+        The strings.
+
+    Examples
+    --------
+    >>> Lines(["sand", "sea", "and sea"]).having("and")
+    [0, 2]
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines, self.whole = lines, "\n".join(lines)
+        self.starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+
+    def having(self, term: str) -> list[int]:
+        """Return the numbers of strings with a term, which must not have the end of a line in it."""
+        found: list[int] = []
+        at = self.whole.find(term)
+        while at >= 0:
+            if len(found) > len(self.lines) // MANY:
+                return [number for number, line in enumerate(self.lines) if term in line]
+            found.append(bisect_right(self.starts, at) - 1)
+            at = self.whole.find(term, self.starts[found[-1] + 1])
+        return found
 
 
 class Finder:
@@ -77,19 +112,20 @@ class Finder:
         """Return the documents that have all terms."""
         all_found = np.ones(len(self.ids), dtype=bool)
         for term in query.casefold().split():
-            found = np.fromiter((term in names for names in self._names), bool, len(self.ids))
-            words = [number for number, word in enumerate(self._folded) if f" {term}" in word]
-            found[self._by_word[:, words].indices] = True
+            found = np.zeros(len(self.ids), dtype=bool)
+            found[self._names.having(term)] = True
+            for word in self._beginnings.having(f" {term}"):
+                found[self._by_word.indices[slice(*self._by_word.indptr[word : word + 2])]] = True
             all_found &= found
         return np.flatnonzero(all_found)
 
     @cached_property
-    def _names(self) -> list[str]:
-        return [f"{id}\n{title}".casefold() for id, title in zip(self.ids, self.titles, strict=True)]
+    def _names(self) -> Lines:
+        return Lines([f"{id}\n{title}".casefold() for id, title in zip(self.ids, self.titles, strict=True)])
 
     @cached_property
-    def _folded(self) -> list[str]:
-        return [f" {word.casefold()}" for word in self.words]
+    def _beginnings(self) -> Lines:
+        return Lines([f" {word.casefold()}" for word in self.words])
 
     @cached_property
     def _by_word(self) -> csc_array:
