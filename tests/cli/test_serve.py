@@ -3,6 +3,7 @@
 import hashlib
 import http.client
 import json
+import os
 import re
 import signal
 import socket
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -81,11 +83,45 @@ def test_answers(server):
     assert asked(address, "/api/documents/cat")[1]["title"] == "Cat"
 
 
+def workers_of(process):
+    """Return the numbers of the processes that answer questions about texts."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_workers_are_replaced_and_end_with_the_server(model, end):
+    with served(model, "--jobs", "1") as (process, address):
+        status, before = asked(address, "/api/suggest", {"text": "kittens purr"})
+        (worker,) = workers_of(process)
+        os.kill(worker, signal.SIGKILL)
+        status, after = asked(address, "/api/suggest", {"text": "purr kittens"})
+        assert status == 200
+        assert [one["j"] for one in after["suggestions"]] == [one["j"] for one in before["suggestions"]]
+        (other,) = workers_of(process)
+        assert other != worker
+        process.send_signal(end)
+        process.wait(30)
+        until = time.monotonic() + 30
+        while is_running(other):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+
 def test_only_its_own_names_are_answered(server):
     _, address = server
     for host in ("localhost", "127.0.0.1", f"127.0.0.1:{address[1]}", "[::1]:80"):
         assert asked(address, "/api/health", Host=host)[0] == 200
     assert asked(address, "/api/health", Host="evil.example")[0] == 400
+    assert said_to(address, b"GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 400")
     assert asked(address, "/api/suggest", {"text": "cats"}, Origin="http://evil.example")[0] == 403
     assert asked(address, "/api/suggest", {"text": "cats"}, Origin=f"http://{address[0]}:{address[1]}")[0] == 200
 
@@ -106,7 +142,6 @@ def test_paths_as_they_are(server, request_line):
     "request_bytes",
     [
         b"nonsense\r\n\r\n",
-        b"GET /api/meta HTTP/1.1\r\n\r\n",
         b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n",
     ],
@@ -116,6 +151,15 @@ def test_what_is_no_request(server, request_bytes):
     head, _, body = said_to(address, request_bytes).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400")
     assert json.loads(body) == {"error": "This is no request that can be read."}
+
+
+def test_heads_without_end(server):
+    _, address = server
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\nX: "
+    answer = said_to(address, head, b"x" * 40_000, b"x" * 40_000, pause=0.1)
+    assert answer.startswith(b"HTTP/1.1 400")
+    long = b"GET /?" + b"x" * 50_000 + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    assert said_to(address, long).startswith(b"HTTP/1.1 200")
 
 
 def test_bodies_without_a_length(server):
@@ -234,8 +278,12 @@ def test_warns_where_others_can_reach_it(model, not_run):
     assert "everyone who can reach 0.0.0.0 can read the documents" in result.stderr
     ((app, limits),) = not_run
     assert limits.text == 500
-    assert len(app.state.api.asker.samples) == 2
-    assert succeed("serve", model, "--port", "0").stderr == ""
+    workers = app.state.api.answers.workers
+    assert [worker.make.args[2] for worker in workers] == [2] * len(workers)
+    assert succeed("serve", model, "--port", "0", "--samples", "0", "--jobs", "1").stderr == ""
+    (worker,) = not_run[1][0].state.api.answers.workers
+    assert worker.make.args[2] is None
+    assert not worker.process.is_alive()
 
 
 def test_models_of_counts(tmp_path, not_run):
@@ -245,7 +293,7 @@ def test_models_of_counts(tmp_path, not_run):
     result = succeed("serve", tmp_path / "model", "--port", "0")
     assert "it is looked for the words of its documents" in result.stdout
     ((app, _),) = not_run
-    assert app.state.api.asker.read("Cats!").n_known == 1
+    assert app.state.api.answers.workers[0].make().asker.read("Cats!").n_known == 1
     assert RelationalTopicModel.load(tmp_path / "model").network_.vectorizer is None
 
 

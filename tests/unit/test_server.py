@@ -11,6 +11,8 @@ import pytest
 
 from linktopics import DocumentNetwork
 from linktopics.explorer import Explorer
+from linktopics.explorer.answers import AboutText, Answers
+from linktopics.explorer.asking import Asker
 from linktopics.explorer.limits import Limits
 from small_models import ASKED, TEXTS, small_model, small_network
 
@@ -22,7 +24,7 @@ from starlette.testclient import TestClient  # noqa: E402
 from starlette.websockets import WebSocketDisconnect  # noqa: E402
 
 from linktopics.explorer.guard import HEADERS, Guard, host_of  # noqa: E402
-from linktopics.explorer.lanes import BusyError, KeptAnswers, Lane  # noqa: E402
+from linktopics.explorer.lanes import in_threads  # noqa: E402
 from linktopics.explorer.server import create_app  # noqa: E402
 
 HOSTILE = {
@@ -490,15 +492,14 @@ def test_too_many_requests(model, described):
 def test_too_many_questions(model, described):
     """While one text is being answered and another waits, a third is refused; then all is as before."""
     app = create_app(Explorer(model), limits=Limits(waiting=1))
-    api, answer, go, started = app.state.api, None, threading.Event(), threading.Event()
-    answer = api.texts.answer
+    api, go, started = app.state.api, threading.Event(), threading.Event()
 
     def slow(questions):
         started.set()
         assert go.wait(30)
-        return answer(questions)
+        return api.answers.suggest(questions)
 
-    api.texts.answer = slow
+    api.texts.answer = in_threads(slow, api.pool)
     with TestClient(app, base_url=BASE) as client:
         answers = {}
 
@@ -617,8 +618,7 @@ def test_errors_nobody_expected(model, described, monkeypatch, caplog):
 
 
 def test_one_bad_question_does_not_spoil_the_others(model, monkeypatch):
-    app = create_app(Explorer(model))
-    asker = app.state.api.asker
+    asker = Asker(Explorer(model))
     suggest = asker.suggest
 
     def fail_at_stars(questions):
@@ -627,8 +627,8 @@ def test_one_bad_question_does_not_spoil_the_others(model, monkeypatch):
         return suggest(questions)
 
     monkeypatch.setattr(asker, "suggest", fail_at_stars)
-    first, second, third, fourth = app.state.api._suggest(
-        [(t, 1, "both") for t in ("cats", "stars", "moons", "ab " * 6000)]
+    first, second, third, fourth = Answers(asker).suggest(
+        [AboutText(text, 1, "both") for text in ("cats", "stars", "moons", "ab " * 6000)]
     )
     assert isinstance(first, bytes)
     assert isinstance(third, bytes)
@@ -643,95 +643,3 @@ def test_half_an_answer_ends_the_connection():
 
     with pytest.raises(ZeroDivisionError):
         call(Guard(broken, Limits(), None), "/", None)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Lanes and kept answers
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-def test_questions_that_wait_are_answered_together():
-    batches, go = [], threading.Event()
-
-    def answer(questions):
-        go.wait(30)
-        batches.append(questions)
-        return [str(question).encode() for question in questions]
-
-    async def ask():
-        lane = Lane(answer, waiting=10, size=lambda question: question, together=10)
-        tasks = [asyncio.ensure_future(lane.ask(question)) for question in (1, 4, 6, 2, 99, 3)]
-        await asyncio.sleep(0)
-        go.set()
-        answers = await asyncio.gather(*tasks)
-        lane.close()
-        return answers
-
-    assert asyncio.run(ask()) == [b"1", b"4", b"6", b"2", b"99", b"3"]
-    assert batches == [[1], [4, 6], [2], [99], [3]]
-
-
-def test_lane_refuses_and_passes_errors_on():
-    def answer(questions):
-        if questions == ["broken"]:
-            raise ZeroDivisionError
-        return [ValueError(question) for question in questions]
-
-    async def ask():
-        lane = Lane(answer, waiting=1)
-        first, second = (asyncio.ensure_future(lane.ask(question)) for question in ("a", "broken"))
-        await asyncio.sleep(0)
-        with pytest.raises(BusyError):
-            await lane.ask("c")
-        with pytest.raises(ValueError, match="a"):
-            await first
-        with pytest.raises(ZeroDivisionError):
-            await second
-        lane.close()
-
-    asyncio.run(ask())
-
-
-def test_answers_are_kept_up_to_a_size():
-    asked = []
-
-    async def ask(kept, key):
-        async def answer():
-            asked.append(key)
-            await asyncio.sleep(0)
-            return bytes(1000)
-
-        return await kept.get(key, answer)
-
-    async def run():
-        kept = KeptAnswers(5000)  # three of 1,500 and a little
-        await asyncio.gather(*(ask(kept, ("a",)) for _ in range(5)))
-        assert asked == [("a",)]  # not asked again while it is being answered
-        for key in "bcad":
-            await ask(kept, (key,))
-        assert asked == [("a",), ("b",), ("c",), ("d",)]
-        assert list(kept.answers) == [("c",), ("a",), ("d",)]  # b was not asked for longest
-        assert kept.size <= 5000
-        small = KeptAnswers(1200)
-        await ask(small, ("a",))
-        assert len(small.answers) == 0
-        assert small.size == 0
-
-    asyncio.run(run())
-
-
-def test_errors_are_not_kept():
-    async def run():
-        kept, results = KeptAnswers(5000), iter([ValueError("no"), b"yes"])
-
-        async def answer():
-            result = next(results)
-            if isinstance(result, Exception):
-                raise result
-            return result
-
-        with pytest.raises(ValueError, match="no"):
-            await kept.get("a", answer)
-        assert await kept.get("a", answer) == b"yes"
-
-    asyncio.run(run())

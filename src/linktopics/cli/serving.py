@@ -29,16 +29,13 @@ def serve(
         typer.Option(
             min=1,
             metavar=NUMBER,
-            help="Threads for questions about texts (default cores - 1).",
+            help="Processes for questions about texts (default: cores, at most 4).",
             show_default=False,
         ),
     ] = None,
     samples: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar=NUMBER, help="Posterior samples for questions about texts (default all).", show_default=False
-        ),
-    ] = None,
+        int, typer.Option(min=0, metavar=NUMBER, help="Posterior samples for questions about texts; 0 is all.")
+    ] = 12,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the pages.", show_default=False)] = None,
     evaluation: Annotated[
         Path | None,
@@ -53,4 +50,4 @@ def serve(
     """
     from linktopics.commands.serving import serve_model
 
-    serve_model(model, host, port, max_text, jobs, samples, title, evaluation)
+    serve_model(model, host, port, max_text, jobs, samples or None, title, evaluation)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,13 +13,17 @@ from joblib import cpu_count
 
 from linktopics.errors import DataError
 from linktopics.explorer import Explorer
+from linktopics.explorer.answers import load_answers
 from linktopics.explorer.limits import Limits
 from linktopics.explorer.texts import words_as_vectorizer
 from linktopics.model import RelationalTopicModel
 
 __all__ = ["serve_model"]
 
-NEEDED = ("starlette", "uvicorn")
+NEEDED = ("starlette", "uvicorn", "httptools")
+
+MOST_WORKERS = 4
+"""Processes for questions about texts, unless more are asked for: each has the words and links of the network."""
 
 
 def serve_model(
@@ -37,6 +42,7 @@ def serve_model(
         raise DataError(f"the server needs {' and '.join(missing)}: pip install 'linktopics[web]'")
     from linktopics.explorer.server import create_app
     from linktopics.explorer.serving import address_of, bind, is_loopback, names_of, run
+    from linktopics.explorer.workers import Workers
 
     with bind(host, port) as bound:  # before the model is loaded, which takes longer
         model = RelationalTopicModel.load(path)
@@ -51,15 +57,16 @@ def serve_model(
             )
         limits = Limits(text=max_text)
         explorer = Explorer(model, evaluation=evaluation, title=title, folder=path)
-        threads = max(1, cpu_count() - 1) if jobs is None else jobs
-        app = create_app(explorer, limits=limits, hosts=names_of(bound, host), jobs=threads, n_samples=n_samples)
-        app.state.api.warm_up()
-        if not is_loopback(bound):
-            warnings.warn(
-                f"everyone who can reach {host} can read the documents, and nobody is asked for a password; "
-                "--host 127.0.0.1 is for this machine alone.",
-                stacklevel=2,
-            )
-        logging.basicConfig(format="%(asctime)s %(name)s: %(message)s")
-        typer.echo("\n".join([*notes, f"Serving {path} at {address_of(bound, host)} (Ctrl-C stops it)."]))
-        run(app, bound, limits)
+        processes = min(MOST_WORKERS, cpu_count()) if jobs is None else jobs
+        with Workers(partial(load_answers, path, limits, n_samples), processes) as workers:
+            app = create_app(explorer, limits=limits, hosts=names_of(bound, host), answers=workers)
+            app.state.api.warm_up()
+            if not is_loopback(bound):
+                warnings.warn(
+                    f"everyone who can reach {host} can read the documents, and nobody is asked for a password; "
+                    "--host 127.0.0.1 is for this machine alone.",
+                    stacklevel=2,
+                )
+            logging.basicConfig(format="%(asctime)s %(name)s: %(message)s")
+            typer.echo("\n".join([*notes, f"Serving {path} at {address_of(bound, host)} (Ctrl-C stops it)."]))
+            run(app, bound, limits)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,6 +37,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Of every response, but where it has its own."""
+
+RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 DRAINED = 2**22
 """Bytes of a body that is too large which are read all the same: some clients only listen when they are done."""
@@ -94,9 +96,8 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                there = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(one for one in RAW_HEADERS if one[0] not in there)]
             await send(message)
 
         self.active += 1
@@ -154,10 +155,7 @@ async def read_json(request: Request, limits: Limits) -> dict[str, Any]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RefusedError(415, "Send JSON, with the header Content-Type: application/json.", close=True)
-    try:
-        body = await asyncio.wait_for(_read(request, limits.body), limits.reading)
-    except asyncio.TimeoutError:
-        raise RefusedError(408, f"The request did not arrive within {limits.reading:g} seconds.", close=True) from None
+    body = await _read_in_time(request, limits)
     try:
         asked = json.loads(body.decode("utf-8"), parse_constant=_no_number)
     except RecursionError:
@@ -167,6 +165,27 @@ async def read_json(request: Request, limits: Limits) -> dict[str, Any]:
     if not isinstance(asked, dict):
         raise RefusedError(422, 'The body must be an object, such as {"text": "..."}.')
     return asked
+
+
+async def _read_in_time(request: Request, limits: Limits) -> bytes:
+    """Return a body; unlike with `asyncio.wait_for`, one that is there already is not waited for."""
+    task, late = asyncio.current_task(), False
+    assert task is not None
+
+    def stop() -> None:
+        nonlocal late
+        late = True
+        task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(limits.reading, stop)
+    try:
+        return await _read(request, limits.body)
+    except asyncio.CancelledError:
+        if not late:
+            raise
+        raise RefusedError(408, f"The request did not arrive within {limits.reading:g} seconds.", close=True) from None
+    finally:
+        timer.cancel()
 
 
 async def _read(request: Request, most: int) -> bytes:

@@ -1,34 +1,56 @@
-"""Who waits for whom in a server: questions that are answered together, and answers that are kept."""
+"""Who waits for whom in a server: questions that are answered together, and answers that are kept.
+
+All of it runs in the event loop, so nothing here needs a lock; and by callbacks: under load, each time that one part of
+the program waits for another costs a turn of the loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Generic, TypeVar
 
-__all__ = ["BusyError", "KeptAnswers", "Lane"]
+from linktopics.explorer.answers import Answer
+
+__all__ = ["AnswerAll", "BusyError", "KeptAnswers", "Lane", "in_threads"]
 
 Asked = TypeVar("Asked")
-Answer = bytes | Exception
+
+AnswerAll = Callable[[list[Asked], Callable[[list[Answer]], None]], None]
+"""Takes several questions, and what is to be called with as many answers once they are there. An exception in the place
+of an answer is raised where the question was asked."""
 
 
 class BusyError(Exception):
     """Too many questions wait already."""
 
 
-class Lane(Generic[Asked]):
-    """Answers questions in threads of its own, all that wait at the moment together.
+def in_threads(answer: Callable[[list[Asked]], list[Answer]], pool: ThreadPoolExecutor) -> AnswerAll[Asked]:
+    """Have questions answered in threads, for a `Lane`."""
 
-    All of it but `answer` runs in the event loop, so nothing here needs a lock.
+    def ask(questions: list[Asked], done: Callable[[list[Answer]], None]) -> None:
+        def finish(task: asyncio.Future[list[Answer]]) -> None:
+            failed = asyncio.CancelledError() if task.cancelled() else task.exception()
+            if failed is None:
+                done(task.result())
+            else:
+                done([failed if isinstance(failed, Exception) else RuntimeError(repr(failed))] * len(questions))
+
+        asyncio.get_running_loop().run_in_executor(pool, answer, questions).add_done_callback(finish)
+
+    return ask
+
+
+class Lane(Generic[Asked]):
+    """Has questions answered in their order, those that wait at the moment together.
 
     Parameters
     ----------
     answer : callable
-        Takes several questions and returns as many answers; an exception in the place of an answer is raised where the
-        question was asked.
+        What answers them.
     waiting : int
         Questions that may wait; a further one is refused with `BusyError`.
     size : callable, optional
@@ -36,12 +58,12 @@ class Lane(Generic[Asked]):
     together : int
         Sizes of questions that are answered together may add up to this, and one question is always answered.
     jobs : int
-        Threads.
+        How often `answer` may be at work at the same time.
     """
 
     def __init__(
         self,
-        answer: Callable[[list[Asked]], list[Answer]],
+        answer: AnswerAll[Asked],
         *,
         waiting: int,
         size: Callable[[Asked], int] | None = None,
@@ -50,18 +72,15 @@ class Lane(Generic[Asked]):
     ) -> None:
         self.answer, self.waiting, self.together, self.jobs = answer, waiting, together, jobs
         self.size = size if size is not None else lambda _: 1
-        self.queue: deque[tuple[Asked, asyncio.Future[bytes]]] = deque()
+        self.queue: deque[tuple[Asked, Callable[[Answer], None]]] = deque()
         self.running = 0
-        self.pool = ThreadPoolExecutor(jobs, thread_name_prefix="lane")
 
-    async def ask(self, question: Asked) -> bytes:
-        """Return the answer to a question, once it is there."""
+    def ask(self, question: Asked, done: Callable[[Answer], None]) -> None:
+        """Have `done` called with the answer to a question, once it is there."""
         if len(self.queue) >= self.waiting:
             raise BusyError
-        future = asyncio.get_running_loop().create_future()
-        self.queue.append((question, future))
+        self.queue.append((question, done))
         self._start()
-        return await future
 
     def _start(self) -> None:
         while self.queue and self.running < self.jobs:
@@ -71,26 +90,13 @@ class Lane(Generic[Asked]):
                 room -= self.size(self.queue[0][0])
                 batch.append(self.queue.popleft())
             self.running += 1
-            loop = asyncio.get_running_loop()
-            task = loop.run_in_executor(self.pool, self.answer, [question for question, _ in batch])
-            task.add_done_callback(partial(self._done, [future for _, future in batch]))
+            self.answer([question for question, _ in batch], partial(self._answered, [done for _, done in batch]))
 
-    def _done(self, futures: list[asyncio.Future[bytes]], task: asyncio.Future[list[Answer]]) -> None:
+    def _answered(self, waiting: list[Callable[[Answer], None]], answers: list[Answer]) -> None:
         self.running -= 1
         self._start()
-        failed = asyncio.CancelledError() if task.cancelled() else task.exception()
-        answers = [failed] * len(futures) if failed is not None else task.result()
-        for future, answer in zip(futures, answers, strict=True):
-            if future.done():  # whoever asked has gone
-                continue
-            if isinstance(answer, bytes):
-                future.set_result(answer)
-            elif answer is not None:
-                future.set_exception(answer)
-
-    def close(self) -> None:
-        """Let go of the threads; what waits is not answered any more."""
-        self.pool.shutdown(wait=False, cancel_futures=True)
+        for done, answer in zip(waiting, answers, strict=True):
+            done(answer)
 
 
 class KeptAnswers:
@@ -107,24 +113,35 @@ class KeptAnswers:
     def __init__(self, most: int) -> None:
         self.most, self.size = most, 0
         self.answers: OrderedDict[Hashable, bytes] = OrderedDict()
-        self.asked: dict[Hashable, asyncio.Task[bytes]] = {}
+        self.asked: dict[Hashable, list[asyncio.Future[bytes]]] = {}
 
-    async def get(self, key: Hashable, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+    async def get(self, key: Hashable, ask: Callable[[Callable[[Answer], None]], None]) -> bytes:
         """Return the answer that is kept, or ask for it and keep it."""
         if key in self.answers:
             self.answers.move_to_end(key)
             return self.answers[key]
-        if key not in self.asked:
-            self.asked[key] = asyncio.ensure_future(self._ask(key, ask))
-        return await asyncio.shield(self.asked[key])  # others may wait for the same when this one is cancelled
-
-    async def _ask(self, key: Hashable, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+        mine: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        if key in self.asked:
+            self.asked[key].append(mine)
+            return await mine
+        self.asked[key] = [mine]
         try:
-            answer = await ask()
-        finally:
+            ask(partial(self._answered, key))
+        except BusyError:
             del self.asked[key]
-        self._keep(key, answer)
-        return answer
+            raise
+        return await mine
+
+    def _answered(self, key: Hashable, answer: Answer) -> None:
+        if isinstance(answer, bytes):
+            self._keep(key, answer)
+        for waiting in self.asked.pop(key):
+            if waiting.done():  # whoever asked has gone
+                continue
+            if isinstance(answer, bytes):
+                waiting.set_result(answer)
+            else:
+                waiting.set_exception(answer)
 
     def _keep(self, key: Hashable, answer: bytes) -> None:
         cost = _cost(key, answer)

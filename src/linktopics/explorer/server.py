@@ -1,16 +1,17 @@
 """The server: the pages of the explorer, and behind them a JSON API that programs can use. It only reads.
 
 What can be asked, within which bounds, is described in `openapi`; here it is answered. All routes are answered by the
-event loop, which waits for `Lane` threads where something is to be computed.
+event loop, which waits for threads, or for `Workers`, where something is to be computed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -23,22 +24,27 @@ from starlette.routing import Route
 
 from linktopics import __version__
 from linktopics.errors import DataError
-from linktopics.explorer.asking import PARTS_SHOWN, Asker, Question
+from linktopics.explorer.answers import AboutChanges, AboutPair, AboutText, Answer, Answers, to_bytes
+from linktopics.explorer.asking import PARTS_SHOWN, Asker
 from linktopics.explorer.bundle import Explorer
 from linktopics.explorer.finding import SORTS
 from linktopics.explorer.guard import LOG, Guard, RefusedError, error_response, read_json
-from linktopics.explorer.lanes import BusyError, KeptAnswers, Lane
+from linktopics.explorer.lanes import AnswerAll, BusyError, KeptAnswers, Lane, in_threads
 from linktopics.explorer.limits import Limits
 from linktopics.explorer.openapi import describe
 from linktopics.explorer.page import server_page, static_file, static_names
+from linktopics.explorer.workers import AHEAD, Workers
 
 __all__ = ["Api", "create_app"]
 
-TEXTS_TOGETHER = 20_000
+TEXTS_TOGETHER = 6_000
 """Characters of texts that are answered together."""
 
 PER_TEXT = 600
 """Characters that a text counts for at least: what it costs to answer whatever its length."""
+
+READ_TOGETHER = 16
+"""Questions about documents that are answered before others get a turn: each turn costs as much as an answer."""
 
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 JSON_TYPE = "application/json"
@@ -49,8 +55,9 @@ CELL_LINKS = 8
 RUN = 16
 """Documents that are worked out together: several cost little more than one."""
 
-PREPARED = 5_000
-"""Up to so many documents all are worked out while nobody asks."""
+FEW = 5_000
+"""Up to so many documents all are worked out while nobody asks, and finding some takes less time than waiting for it
+in a thread."""
 
 
 class Anything(Convertor[str]):
@@ -72,18 +79,12 @@ register_url_convertor("anything", Anything())
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def to_bytes(value: Any) -> bytes:
-    """Write JSON in ASCII: half of a pair of surrogates, which some texts have, can be written in no other way."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
 def create_app(
     explorer: Explorer,
     *,
     limits: Limits | None = None,
     hosts: frozenset[str] | None = None,
-    jobs: int = 1,
-    n_samples: int | None = None,
+    answers: Answers | Workers | None = None,
 ) -> Starlette:
     """Return the server as an ASGI application.
 
@@ -95,10 +96,8 @@ def create_app(
         What is refused because it is too long or too much.
     hosts : frozenset of str, optional
         Names by which the server may be called, against pages of other sites that name it as their own; None is any.
-    jobs : int, default=1
-        Threads that answer questions about texts.
-    n_samples : int, optional
-        Posterior samples to answer them with; None is all.
+    answers : Answers or Workers, optional
+        What answers questions about texts; None is this process, with all posterior samples.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def create_app(
     2
     """
     limits = Limits() if limits is None else limits
-    api = Api(explorer, Asker(explorer, limits, n_samples=n_samples), limits, jobs)
+    api = Api(explorer, answers if answers is not None else Answers(Asker(explorer, limits)), limits)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -152,23 +151,30 @@ class Api:
     ----------
     explorer : Explorer
         What is known of the model and its documents.
-    asker : Asker
+    answers : Answers or Workers
         What answers questions about texts.
     limits : Limits
         What is refused.
-    jobs : int
-        Threads that answer questions about texts.
     """
 
-    def __init__(self, explorer: Explorer, asker: Asker, limits: Limits, jobs: int) -> None:
-        self.explorer, self.asker, self.limits = explorer, asker, limits
+    def __init__(self, explorer: Explorer, answers: Answers | Workers, limits: Limits) -> None:
+        self.explorer, self.answers, self.limits = explorer, answers, limits
         self.kept = KeptAnswers(limits.answers)
-        self.texts: Lane[tuple[str, int, str]] = Lane(
-            self._suggest, waiting=limits.waiting, together=TEXTS_TOGETHER, jobs=jobs,
-            size=lambda asked: max(len(asked[0]), PER_TEXT),
+        self.pool = ThreadPoolExecutor(3, thread_name_prefix="answers")
+        suggest: AnswerAll[AboutText]
+        think: AnswerAll[AboutChanges | AboutPair]
+        if isinstance(answers, Workers):
+            suggest, think, jobs = answers.suggest, answers.think, AHEAD * len(answers.workers)
+        else:
+            suggest, think, jobs = in_threads(answers.suggest, self.pool), in_threads(answers.think, self.pool), 1
+        self.texts: Lane[AboutText] = Lane(
+            suggest, waiting=limits.waiting, together=TEXTS_TOGETHER, jobs=jobs,
+            size=lambda asked: max(len(asked.text), PER_TEXT),
         )  # fmt: skip
-        self.reading: Lane[Callable[[], Any]] = Lane(_call_each, waiting=limits.waiting)
-        self.thinking: Lane[Callable[[], Any]] = Lane(_call_each, waiting=limits.waiting)
+        self.thinking: Lane[AboutChanges | AboutPair] = Lane(think, waiting=limits.waiting)
+        self.reading: Lane[Callable[[], Any]] = Lane(
+            in_threads(_call_each, self.pool), waiting=limits.waiting, together=READ_TOGETHER
+        )
         self.numbers = {id: number for number, id in reversed(list(enumerate(explorer.ids)))}
         self.description = describe(limits, explorer.n_topics)
         self.files = {name: static_file(name).encode() for name in static_names() if _type_of(name)}
@@ -176,19 +182,15 @@ class Api:
         self.prepared = False
 
     def close(self) -> None:
-        """Let go of threads."""
-        for lane in (self.texts, self.reading, self.thinking):
-            lane.close()
+        """Let go of threads; what waits is not answered any more."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
 
     def warm_up(self) -> None:
         """Work out what the first questions would otherwise wait for: kernels are compiled, or read from disk."""
-        explorer = self.explorer
-        explorer.meta()
-        explorer.documents(query="a")
-        explorer.document(0)
-        if explorer.network.vectorizer is not None and explorer.network.n_links:
-            words = explorer.words[: min(20, len(explorer.words))]
-            self._suggest([(" ".join(words), 1, "both")])
+        self.explorer.meta()
+        self.explorer.documents(query="a")
+        self.explorer.document(0)
+        self.answers.warm_up()
 
     # ------------------------------------------------------------------------------------------------------------------
     # Routes
@@ -197,6 +199,8 @@ class Api:
     def routes(self) -> list[Route]:
         """Return all routes."""
         return [
+            _route("/api/documents/{id:anything}", self.get_document),
+            _route("/api/documents", self.get_documents),
             _route("/", self.get_page),
             _route("/static/{name}", self.get_file),
             _route("/openapi.json", self.get_description),
@@ -205,8 +209,6 @@ class Api:
             _route("/api/cells/{a}/{b}", self.get_cell),
             _route("/api/topics", self.get_topics),
             _route("/api/topics/{k}", self.get_topic),
-            _route("/api/documents", self.get_documents),
-            _route("/api/documents/{id:anything}", self.get_document),
             _route("/api/suggest", self.post_suggest, "POST"),
             _route("/api/changes", self.post_changes, "POST"),
             _route("/api/explain", self.post_explain, "POST"),
@@ -263,6 +265,8 @@ class Api:
         descending = _one_of(asked, "descending", ("false", "true")) == "true"
         page, size = _whole(asked, "page", 0, 0, limits.pages), _whole(asked, "size", 50, 1, limits.page)
         arguments = (query, None if topic < 0 else topic, sort, descending, page, size)
+        if len(self.explorer.ids) <= FEW:
+            return _json(to_bytes(self.explorer.documents(*arguments)))
         return await self._kept(("documents", *arguments), lambda: self.explorer.documents(*arguments))
 
     async def get_document(self, request: Request) -> Response:
@@ -280,19 +284,15 @@ class Api:
     async def post_suggest(self, request: Request) -> Response:
         """Return topics and suggested links of a text."""
         asked = await self._asked(request, "text", "top", "direction")
-        question = self._text(asked), self._top(asked), self._direction(asked)
-        return _json(await self._answered(("suggest", *question), lambda: self.texts.ask(question)))
+        question = AboutText(self._text(asked), self._top(asked), self._direction(asked))
+        return _json(await self._answered(("suggest", *question), partial(self.texts.ask, question)))
 
     async def post_changes(self, request: Request) -> Response:
         """Return what single words of a text change."""
         asked = await self._asked(request, "text", "top", "direction", "add")
-        text, top, direction, add = self._text(asked), self._top(asked), self._direction(asked), self._added(asked)
-
-        def answer() -> dict[str, Any]:
-            return self.asker.changes(Question(self.asker.read(text), top, direction), add)
-
-        key = ("changes", text, top, direction, *add)
-        return _json(await self._answered(key, lambda: self.thinking.ask(answer)))
+        question = AboutChanges(self._text(asked), self._top(asked), self._direction(asked), self._added(asked))
+        key = ("changes", *question[:3], *question.add)
+        return _json(await self._answered(key, partial(self.thinking.ask, question)))
 
     async def post_explain(self, request: Request) -> Response:
         """Return why a document or a text links to a document, or does not."""
@@ -301,11 +301,8 @@ class Api:
             raise RefusedError(422, "Say what links: source, the id of a document, or text; one of the two.")
         target, top = self._id(asked, "target"), self._top(asked, PARTS_SHOWN)
         source: int | str = self._text(asked) if "text" in asked else self._id(asked, "source")
-
-        def answer() -> dict[str, Any]:
-            return self.asker.explain(self.asker.read(source) if isinstance(source, str) else source, target, top)
-
-        return _json(await self._answered(("explain", source, target, top), lambda: self.thinking.ask(answer)))
+        question = AboutPair(source, target, top)
+        return _json(await self._answered(("explain", *question), partial(self.thinking.ask, question)))
 
     # ------------------------------------------------------------------------------------------------------------------
     # Answers
@@ -313,8 +310,8 @@ class Api:
 
     async def _document(self, number: int) -> bytes:
         run, place = divmod(number, RUN)
-        answer = await self._answered(("run", run), lambda: self.reading.ask(lambda: self._run(run)))
-        return answer.split(b"\n")[place]  # which JSON has none of
+        answer = await self._answered(("run", run), partial(self.reading.ask, lambda: self._run(run)))
+        return answer.split(b"\n", place + 1)[place]  # which JSON has none of
 
     def _run(self, run: int) -> bytes:
         """Return some documents that follow one another, a line each."""
@@ -331,7 +328,7 @@ class Api:
 
     async def _prepare(self) -> None:
         n, K = len(self.explorer.ids), self.explorer.n_topics
-        if n <= PREPARED:
+        if n <= FEW:
             for run in range(0, n, RUN):
                 await self._when_idle()
                 await self._document(run)
@@ -347,9 +344,9 @@ class Api:
         return await self._kept(("cell", a, b, top), lambda: self.explorer.cell(a, b, top))
 
     async def _kept(self, key: Any, make: Callable[[], Any]) -> Response:
-        return _json(await self._answered(key, lambda: self.reading.ask(make)))
+        return _json(await self._answered(key, partial(self.reading.ask, make)))
 
-    async def _answered(self, key: Any, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+    async def _answered(self, key: Any, ask: Callable[[Callable[[Answer], None]], None]) -> bytes:
         """Return an answer that is kept, or ask for it."""
         try:
             return await self.kept.get(key, ask)
@@ -357,28 +354,6 @@ class Api:
             raise RefusedError(503, "Too many questions wait for an answer; ask again in a second.", retry=1) from None
         except DataError as error:
             raise RefusedError(422, str(error)) from None
-
-    def _suggest(self, questions: list[tuple[str, int, str]]) -> list[bytes | Exception]:
-        """Answer questions about texts, in a thread; one that cannot be answered does not spoil the others."""
-        read = [self._question(*question) for question in questions]
-        found = iter(self._suggest_together([one for one in read if isinstance(one, Question)]))
-        return [next(found) if isinstance(one, Question) else one for one in read]
-
-    def _question(self, text: str, top: int, direction: str) -> Question | Exception:
-        try:
-            return Question(self.asker.read(text), top, direction)
-        except Exception as error:
-            return error
-
-    def _suggest_together(self, questions: list[Question]) -> list[bytes | Exception]:
-        if not questions:
-            return []
-        try:
-            return [to_bytes(answer) for answer in self.asker.suggest(questions)]
-        except Exception as error:
-            if len(questions) == 1:
-                return [error]
-            return [answer for question in questions for answer in self._suggest_together([question])]
 
     def _topics(self) -> dict[str, Any]:
         meta = self.explorer.meta()
@@ -416,13 +391,13 @@ class Api:
             raise RefusedError(422, "direction must be both, out or in.")
         return str(direction)
 
-    def _added(self, asked: Mapping[str, Any]) -> list[str]:
+    def _added(self, asked: Mapping[str, Any]) -> tuple[str, ...]:
         add, limits = asked.get("add", []), self.limits
         if not isinstance(add, list) or len(add) > limits.added or not all(isinstance(word, str) for word in add):
             raise RefusedError(422, f"add must be a list of at most {limits.added} words.")
         if any(not 1 <= len(word) <= limits.word for word in add):
             raise RefusedError(422, f"A word in add must have from 1 to {limits.word} characters.")
-        return add
+        return tuple(add)
 
     def _id(self, asked: Mapping[str, Any], name: str) -> int:
         return self._number(_string(asked, name, self.limits.id))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import ipaddress
 import logging
+import os
 import socket
 import sys
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from threadpoolctl import threadpool_limits
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from linktopics.errors import DataError
 from linktopics.explorer.guard import LOOPBACK, error_response
@@ -26,6 +28,12 @@ BACKLOG = 1024
 
 KEEP_ALIVE = 30
 """Seconds that a connection stays open without a request."""
+
+HEAD = 2**16
+"""Bytes that the head of a request may have."""
+
+NICE = 5
+"""How much the server lets its workers go first where cores are few: who asks about a text waits longest."""
 
 SWITCH_INTERVAL = 0.001
 """Seconds after which the thread that computes lets the one that answers go first."""
@@ -71,11 +79,12 @@ def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
     return LOOPBACK | {f"[{host.lower()}]" if ":" in host else host.lower()}
 
 
-class PatientProtocol(H11Protocol):
-    """HTTP/1.1 that waits for the head of a request for some seconds, and not for ever."""
+class PatientProtocol(HttpToolsProtocol):
+    """HTTP/1.1 that waits for the head of a request, but neither for ever nor for one without end."""
 
     limits = Limits()
     _waiting: asyncio.TimerHandle | None = None
+    _in_head, _head = False, 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
@@ -88,10 +97,25 @@ class PatientProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Stop waiting if the head of a request is complete."""
         super().data_received(data)
+        if self._in_head:
+            self._head += len(data)
+            if self._head > HEAD:
+                self.send_400_response("")
+                return
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
         elif self._waiting is None:
             self._wait()
+
+    def on_message_begin(self) -> None:
+        """Begin to count."""
+        super().on_message_begin()
+        self._in_head, self._head = True, 0
+
+    def on_headers_complete(self) -> None:
+        """Stop counting."""
+        self._in_head = False
+        super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
@@ -130,10 +154,15 @@ def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
     server = uvicorn.Server(uvicorn.Config(app, **options))
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL)
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    gc.collect()
+    gc.freeze()  # the model stays: it need not be looked through again and again for what could go
     try:
         with threadpool_limits(1):  # texts are answered side by side already
             server.run(sockets=[bound])
     except KeyboardInterrupt:
         pass  # which is how a server ends
     finally:
+        gc.unfreeze()
         sys.setswitchinterval(before)

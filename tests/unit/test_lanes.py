@@ -1,0 +1,186 @@
+"""Questions that wait for one another, answers that are kept, and processes that answer."""
+
+import asyncio
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from linktopics.errors import DataError
+from linktopics.explorer.lanes import BusyError, KeptAnswers, Lane, in_threads
+from linktopics.explorer.workers import Workers
+
+
+def answer_to(ask, question):
+    """Return the answer to a question as a future."""
+    future = asyncio.get_running_loop().create_future()
+    ask(question, lambda answer: future.set_result(answer))
+    return future
+
+
+def test_questions_that_wait_are_answered_together():
+    batches, go = [], threading.Event()
+
+    def answer(questions):
+        go.wait(30)
+        batches.append(questions)
+        return [str(question).encode() for question in questions]
+
+    async def ask():
+        with ThreadPoolExecutor(1) as pool:
+            lane = Lane(in_threads(answer, pool), waiting=10, size=lambda question: question, together=10)
+            futures = [answer_to(lane.ask, question) for question in (1, 4, 6, 2, 99, 3)]
+            go.set()
+            return await asyncio.gather(*futures)
+
+    assert asyncio.run(ask()) == [b"1", b"4", b"6", b"2", b"99", b"3"]
+    assert batches == [[1], [4, 6], [2], [99], [3]]
+
+
+def test_lane_refuses_and_passes_errors_on():
+    def answer(questions):
+        if questions == ["broken"]:
+            raise ZeroDivisionError
+        return [ValueError(question) for question in questions]
+
+    async def ask():
+        with ThreadPoolExecutor(1) as pool:
+            lane = Lane(in_threads(answer, pool), waiting=1)
+            first, second = (answer_to(lane.ask, question) for question in ("a", "broken"))
+            with pytest.raises(BusyError):
+                lane.ask("c", lambda answer: None)
+            return await first, await second
+
+    first, second = asyncio.run(ask())
+    assert repr(first) == "ValueError('a')"
+    assert isinstance(second, ZeroDivisionError)
+
+
+def test_answers_are_kept_up_to_a_size():
+    asked = []
+
+    async def ask(kept, key):
+        def answer(done):
+            asked.append(key)
+            asyncio.get_running_loop().call_soon(done, bytes(1000))
+
+        return await kept.get(key, answer)
+
+    async def run():
+        kept = KeptAnswers(5000)  # three of 1,500 and a little
+        await asyncio.gather(*(ask(kept, ("a",)) for _ in range(5)))
+        assert asked == [("a",)]  # not asked again while it is being answered
+        for key in "bcad":
+            await ask(kept, (key,))
+        assert asked == [("a",), ("b",), ("c",), ("d",)]
+        assert list(kept.answers) == [("c",), ("a",), ("d",)]  # b was not asked for longest
+        assert kept.size <= 5000
+        small = KeptAnswers(1200)
+        await ask(small, ("a",))
+        assert len(small.answers) == 0
+        assert small.size == 0
+
+    asyncio.run(run())
+
+
+def test_errors_are_not_kept():
+    async def run():
+        kept, results = KeptAnswers(5000), iter([ValueError("no"), b"yes"])
+
+        def refuse(done):
+            raise BusyError
+
+        with pytest.raises(BusyError):
+            await kept.get("a", refuse)
+        with pytest.raises(ValueError, match="no"):
+            await kept.get("a", lambda done: done(next(results)))
+        assert await kept.get("a", lambda done: done(next(results))) == b"yes"
+
+    asyncio.run(run())
+
+
+def test_who_goes_does_not_take_the_answer_from_others():
+    async def run():
+        kept, ask = KeptAnswers(5000), []
+        first = asyncio.ensure_future(kept.get("a", ask.append))
+        second = asyncio.ensure_future(kept.get("a", ask.append))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.sleep(0)
+        (done,) = ask
+        done(b"yes")
+        assert await second == b"yes"
+        assert first.cancelled()
+
+    asyncio.run(run())
+
+
+class Told:
+    """Answers that say what was asked; some questions have consequences."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def warm_up(self):
+        if (self.folder / "broken").exists():
+            raise DataError("there is no model.")
+
+    def suggest(self, questions):
+        if "die" in questions or ("die once" in questions and not (self.folder / "died").exists()):
+            (self.folder / "died").touch()
+            os._exit(1)
+        return [question.encode() for question in questions]
+
+    def think(self, questions):
+        return [DataError("no such word."), ZeroDivisionError(questions[0])]
+
+
+def ask_workers(folder, asked, jobs=1):
+    """Return what workers answer to questions that are asked one after the other."""
+
+    async def run(workers):
+        return [await answer_to(getattr(workers, what), questions) for what, questions in asked]
+
+    with Workers(partial(Told, folder), jobs) as workers:
+        workers.warm_up()
+        found = asyncio.run(run(workers))
+    assert not any(worker.process.is_alive() for worker in workers.workers)
+    return found
+
+
+def test_workers_answer(tmp_path):
+    (words, thoughts) = ask_workers(tmp_path, [("suggest", ["a", "b"]), ("think", ["c", "d"])], jobs=2)
+    assert words == [b"a", b"b"]
+    assert isinstance(thoughts[0], DataError)
+    assert isinstance(thoughts[1], RuntimeError)  # which says where it comes from
+    assert "ZeroDivisionError: c" in str(thoughts[1])
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path):
+    """What was asked of it is asked again, once: a question that kills whoever is asked it is given up."""
+    first, second, third = ask_workers(
+        tmp_path, [("suggest", ["a", "die once"]), ("suggest", ["b", "die"]), ("suggest", ["c"])]
+    )
+    assert first == [b"a", b"die once"]
+    assert [type(error) for error in second] == [EOFError, EOFError]
+    assert third == [b"c"]
+
+
+def test_many_questions_at_once(tmp_path):
+    async def run(workers):
+        asked = [[f"{number}", "x" * 100_000] for number in range(40)]
+        asked[7].append("die once")
+        return asked, await asyncio.gather(*(answer_to(workers.suggest, questions) for questions in asked))
+
+    with Workers(partial(Told, tmp_path), 2) as workers:
+        workers.warm_up()
+        asked, found = asyncio.run(run(workers))
+    assert found == [[question.encode() for question in questions] for questions in asked]
+
+
+def test_workers_that_cannot_begin(tmp_path):
+    (tmp_path / "broken").touch()
+    with Workers(partial(Told, tmp_path), 1) as workers, pytest.raises(DataError, match="there is no model"):
+        workers.warm_up()
