@@ -6,8 +6,9 @@
 A model of Cora with 20 topics and the default settings is fitted, or taken from --model, and served by the command
 `linktopics serve` in a process of its own; the questions come from another. Both share the machine's cores. What is
 asked is drawn at random: documents, searches, cells of the weight matrix, topics, and suggestions for texts of 50 to
-150 words, no two of which are the same. A text has the words of a few documents that are linked with one another, and
-as many that the model does not know, as texts have. --samples is the option of the command.
+150 words, no two of which are the same; then, for as long, such texts alone. A text has the words of a few documents
+that are linked with one another, and as many that the model does not know, as texts have. --samples is the option of
+the command; how much answers depend on it is told, too.
 """
 
 from __future__ import annotations
@@ -33,9 +34,18 @@ import numpy as np
 
 from common import Row, data_option, finish, in_process, open_data, options, table
 from linktopics import DocumentNetwork, RelationalTopicModel
+from linktopics.explorer.answers import load_answers
+from linktopics.explorer.asking import Asker, Question
+from linktopics.explorer.limits import Limits
 
-SHARES = {"document": 0.35, "search": 0.25, "cell": 0.15, "topic": 0.15, "suggestions": 0.1}
+Shares = dict[str, float]
 """What is asked, and how often."""
+
+EVERYTHING: Shares = {"document": 0.35, "search": 0.25, "cell": 0.15, "topic": 0.15, "suggestions": 0.1}
+TEXTS: Shares = {"suggestions": 1.0}
+
+COMPARED, TOP = 200, 8
+"""Texts, and suggestions of each, for which numbers of samples are compared."""
 
 FEWEST_WORDS, MOST_WORDS = 50, 150
 FILLING = ["the", "of", "and", "to", "in", "is", "that", "we", "for", "this", "with", "are", "as", "by", "which"]
@@ -57,14 +67,16 @@ class Questions:
         The documents that are served.
     n_topics : int
         Topics of the model.
+    shares : dict
+        What is asked, and how often.
     host : str
         The Host header.
     seed : int
         Of the random numbers.
     """
 
-    def __init__(self, network: DocumentNetwork, n_topics: int, host: str, seed: int) -> None:
-        self.random = random.Random(seed)
+    def __init__(self, network: DocumentNetwork, n_topics: int, shares: Shares, host: str, seed: int) -> None:
+        self.random, self.shares = random.Random(seed), shares
         self.n_documents, self.n_topics, self.host = network.n_documents, n_topics, host
         assert network.vocabulary is not None
         self.vocabulary = [str(word) for word in network.vocabulary]
@@ -76,7 +88,7 @@ class Questions:
             self.linked[target].append(source)
 
     def __iter__(self) -> Iterator[Request]:
-        kinds, shares = list(SHARES), list(SHARES.values())
+        kinds, shares = list(self.shares), list(self.shares.values())
         while True:
             kind = self.random.choices(kinds, shares)[0]
             yield kind, getattr(self, f"_{kind}")()
@@ -118,9 +130,7 @@ class Questions:
 class Connection(asyncio.Protocol):
     """Asks, waits for the whole answer, and asks again until it is over."""
 
-    def __init__(
-        self, questions: Iterator[Request], tell: Callable[[str, float, int, int], None], until: float
-    ) -> None:
+    def __init__(self, questions: Iterator[Request], tell: Tell, until: float) -> None:
         self.questions, self.tell, self.until = questions, tell, until
         self.done = asyncio.get_running_loop().create_future()
         self.received = bytearray()
@@ -163,7 +173,7 @@ class Connection(asyncio.Protocol):
 
 async def _load(address: str, questions: Questions, connections: int, seconds: float) -> dict[str, Any]:
     loop, place = asyncio.get_running_loop(), urlsplit(address)
-    answers: dict[str, list[tuple[float, int, int]]] = {kind: [] for kind in SHARES}
+    answers: dict[str, list[tuple[float, int, int]]] = {kind: [] for kind in questions.shares}
     drawn = iter(questions)
     began = time.perf_counter()
 
@@ -178,10 +188,10 @@ async def _load(address: str, questions: Questions, connections: int, seconds: f
     return {"seconds": time.perf_counter() - began, "processor": time.process_time(), "answers": answers}
 
 
-def load(model: str, address: str, connections: int, seconds: float) -> None:
+def load(model: str, address: str, connections: int, seconds: float, shares: Shares, seed: int) -> None:
     """Ask the server, in this process, and print what was answered."""
     fitted = RelationalTopicModel.load(model)
-    questions = Questions(fitted.network_, fitted.n_topics, urlsplit(address).netloc, seed=1)
+    questions = Questions(fitted.network_, fitted.n_topics, shares, urlsplit(address).netloc, seed)
     before = time.process_time()
     found = asyncio.run(_load(address, questions, connections, seconds))
     print(json.dumps({**found, "processor": found["processor"] - before}))
@@ -206,8 +216,12 @@ def served(model: Path, samples: int | None) -> Iterator[tuple[str, Callable[[],
             raise SystemExit("the server did not start.")
 
         def processor() -> float:
-            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            spent = 0
+            for pid in (process.pid, *children):
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                spent += int(fields[11]) + int(fields[12])
+            return spent / os.sysconf("SC_CLK_TCK")
 
         while not json.load(urlopen(found[0] + "api/health"))["prepared"]:
             time.sleep(0.2)
@@ -233,6 +247,60 @@ def summary(kind: str, answers: list[tuple[float, int, int]], seconds: float) ->
     return {**row, "most": spent.max(), "size": size, "errors": errors}
 
 
+def compare_samples(model: Path) -> list[Row]:
+    """Return how much answers with some samples differ from those with all, and what another seed makes."""
+    answers = load_answers(model, Limits(), None)
+    predictor = answers.asker.samples.predictor
+    questions = Questions(answers.asker.network, len(predictor.samples[0].alpha), TEXTS, "", 2)
+    texts = [questions.text() for _ in range(COMPARED)]
+
+    def suggested(n: int | None, seed: int = predictor.seed) -> list[dict[int, float]]:
+        asker = Asker(answers.asker.explorer, n_samples=n)
+        asker.samples.predictor.seed = seed
+        found = asker.suggest([Question(asker.read(text), TOP) for text in texts])
+        asker.samples.predictor.seed = predictor.seed
+        return [{one["j"]: one["probability"] for one in answer["suggestions"]} for answer in found]
+
+    whole = suggested(None)
+    total = len(predictor.samples)
+    rows = []
+    for name, n, seed in [
+        *((f"{n}", n, predictor.seed) for n in (4, 8, 12, 20) if n < total),
+        (f"{total}, another seed", None, predictor.seed + 1),
+    ]:
+        pairs = list(zip(whole, suggested(n, seed), strict=True))
+        common = [(one[j], other[j]) for one, other in pairs for j in one.keys() & other.keys()]
+        rows.append(
+            {
+                "samples": name,
+                "same": len(common) / sum(len(one) for one in whole),
+                "first": float(np.mean([next(iter(one)) == next(iter(other)) for one, other in pairs])),
+                "difference": float(np.mean([abs(one - other) for one, other in common])),
+            }
+        )
+    return rows
+
+
+REQUESTS = {
+    "kind": ("asked for", "{}"),
+    "requests": ("requests", "{:,}"),
+    "rate": ("per second", "{:.0f}"),
+    "p50": ("p50, ms", "{:.0f}"),
+    "p95": ("p95, ms", "{:.0f}"),
+    "p99": ("p99, ms", "{:.0f}"),
+    "most": ("longest, ms", "{:.0f}"),
+    "size": ("KB", "{:.1f}"),
+    "errors": ("errors", "{}"),
+}
+
+SAMPLES = {
+    "samples": ("samples", "{}"),
+    "same": (f"among the same first {TOP}", "{:.1%}"),
+    "first": ("the same first", "{:.1%}"),
+    "difference": ("difference of probabilities", "{:.4f}"),
+}
+
+
 def main() -> None:
     """Run the benchmark."""
     arguments = options(
@@ -244,41 +312,39 @@ def main() -> None:
         ("--samples", {"type": int, "help": "posterior samples for questions about texts"}),
     )
     seconds = min(arguments.seconds, 10.0) if arguments.quick else arguments.seconds
+    tables = []
     with tempfile.TemporaryDirectory() as folder:
         model = arguments.model
         if model is None:
             model = Path(folder) / "model"
             fit(model, arguments.data, arguments.quick)
         with served(model, arguments.samples) as (address, processor):
-            before = processor()
-            code = "import sys, serving; serving.load(*sys.argv[1:3], int(sys.argv[3]), float(sys.argv[4]))"
-            found = in_process(code, str(model), address, str(arguments.connections), str(seconds))
-            of_server = processor() - before
-    answers = found["answers"]
-    rows = [summary(kind, own, found["seconds"]) for kind, own in answers.items()]
-    rows.append(summary("all", [one for own in answers.values() for one in own], found["seconds"]))
-    columns = {
-        "kind": ("asked for", "{}"),
-        "requests": ("requests", "{:,}"),
-        "rate": ("per second", "{:.0f}"),
-        "p50": ("p50, ms", "{:.0f}"),
-        "p95": ("p95, ms", "{:.0f}"),
-        "p99": ("p99, ms", "{:.0f}"),
-        "most": ("longest, ms", "{:.0f}"),
-        "size": ("KB", "{:.1f}"),
-        "errors": ("errors", "{}"),
-    }
-    note = (
-        f"{arguments.connections} connections for {found['seconds']:.0f} s. Of the processor, the server took "
-        f"{of_server / found['seconds']:.2f} cores and the questions {found['processor'] / found['seconds']:.2f}."
-    )
+            for seed, (title, shares) in enumerate({"Everything": EVERYTHING, "Texts alone": TEXTS}.items()):
+                before = processor()
+                code = f"import serving; serving.load({str(model)!r}, {address!r}, {arguments.connections}, {seconds}, "
+                found = in_process(f"{code}{shares}, {seed})")
+                took = (processor() - before) / found["seconds"]
+                rows = [summary(kind, own, found["seconds"]) for kind, own in found["answers"].items()]
+                if len(shares) > 1:
+                    every = [one for own in found["answers"].values() for one in own]
+                    rows.append(summary("all", every, found["seconds"]))
+                note = (
+                    f"{arguments.connections} connections for {found['seconds']:.0f} s. Of the processor, the server "
+                    f"took {took:.2f} cores and the questions {found['processor'] / found['seconds']:.2f}."
+                )
+                tables.append(table(title, REQUESTS, rows, note))
+        note = (
+            f"Suggestions for {COMPARED} texts beside those of all samples: how many of the first {TOP} are among the "
+            "first then, whether the first is the same, and how much probabilities differ in the mean."
+        )
+        tables.append(table("Samples", SAMPLES, compare_samples(model), note))
     about = (
         "`linktopics serve` with a model of Cora (2,708 documents, 20 topics), asked over many connections at once, "
         "each of which asks again as soon as it is answered. Suggestions are for texts of 50 to 150 words that were "
-        "never asked about before. What asks is a process on the same cores as the server, and begins when that has "
-        "worked out the pages of documents, which it does by itself when it is started and nobody asks."
+        "never asked about before. What asks is a process on the same cores as the server and its workers, and begins "
+        "when that has worked out the pages of documents, which it does by itself when it is started and nobody asks."
     )
-    finish("The server", about, [table("Requests", columns, rows, note)], arguments, ["starlette", "uvicorn"])
+    finish("The server", about, tables, arguments, ["starlette", "uvicorn", "httptools"])
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """Make pictures of the pages of `linktopics report` and `linktopics serve`.
 
-    python docs/make_screenshots.py [MODEL]
+    python docs/make_screenshots.py [--all FOLDER]
 
-Each page in light and dark, 1280 and 390 pixels wide, into docs/images/explorer-PAGE-light-1280.png and so on. Without a
-model, one of the built-in network is fitted, which takes about a minute. Needs chromium, playwright and the extra web.
+Each page light and 1280 pixels wide, and dark and 390 pixels wide, into docs/images/explorer-PAGE-light-1280.png and so
+on; with --all, in both colours and widths into a folder, to look at. A model of the built-in network is fitted and
+evaluated, which takes some minutes. Needs chromium, playwright and the extra web.
 """
 
 from __future__ import annotations
 
+import argparse
 import socket
 import sys
 import tempfile
@@ -15,10 +17,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from linktopics import RelationalTopicModel, datasets
+from linktopics import RelationalTopicModel, datasets, evaluate
+from linktopics.baselines import TfidfCentroid, TfidfCosine
 from linktopics.explorer import Explorer
 from linktopics.explorer.report import write_report
 
@@ -47,22 +51,30 @@ def main() -> None:
     browser_path = find_browser()
     if browser_path is None:
         raise SystemExit("There is no browser; install chromium.")
-    model = RelationalTopicModel.load(sys.argv[1]) if len(sys.argv) > 1 else fitted()
-    with tempfile.TemporaryDirectory() as folder, served(model) as server, sync_playwright() as playwright:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="both colours and both widths, into this folder")
+    everything = parser.parse_args().all
+    looks = [("light", 1280), ("dark", 390)] if everything is None else list(product(("light", "dark"), WIDTHS))
+    network = datasets.load_stdlib()
+    model = estimator().fit(network)
+    models = {"linktopics": estimator(), "tfidf": TfidfCosine(), "tfidf-centroid": TfidfCentroid()}
+    evaluation = evaluate(network, models, folds=3, n_jobs=2)
+    shown = {"evaluation": evaluation, "title": "Python's standard library"}
+    explorer = Explorer(model, **shown)
+    with tempfile.TemporaryDirectory() as folder, served(explorer) as server, sync_playwright() as playwright:
         report = Path(folder) / "report.html"
-        write_report(model, report, title="The standard library" if len(sys.argv) == 1 else None, verbose=False)
+        write_report(model, report, **shown, verbose=False)
         browser = playwright.chromium.launch(executable_path=browser_path, args=flags())
-        for scheme in ("light", "dark"):
-            for width, height in WIDTHS.items():
-                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-                for name, address, then in pages(report.as_uri(), server):
-                    page.goto("about:blank")
-                    page.goto(address)
-                    page.wait_for_selector("main h1")
-                    then(page)
-                    page.wait_for_timeout(300)
-                    keep(page, f"explorer-{name}-{scheme}-{width}")
-                page.close()
+        for scheme, width in looks:
+            page = browser.new_page(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=scheme)
+            for name, address, then in pages(report.as_uri(), server):
+                page.goto("about:blank")
+                page.goto(address)
+                page.wait_for_selector("main h1")
+                then(page)
+                page.wait_for_timeout(300)
+                keep(page, (everything or DOCS / "images") / f"explorer-{name}-{scheme}-{width}.png")
+            page.close()
         browser.close()
 
 
@@ -105,20 +117,20 @@ def write(page: Any) -> None:
     page.keyboard.press("Escape")  # without the tooltip
 
 
-def keep(page: Any, name: str) -> None:
+def keep(page: Any, path: Path) -> None:
     """Write a picture."""
-    path = DOCS / "images" / f"{name}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=path)
-    print(f"{path.relative_to(DOCS.parent)}  {path.stat().st_size // 1024} kB")
+    print(f"{path.name}  {path.stat().st_size // 1024} kB")
 
 
-def fitted() -> RelationalTopicModel:
-    """Return the model of the README's picture."""
-    return RelationalTopicModel(15, alpha=3, negatives=0.05, n_jobs=2, random_state=0).fit(datasets.load_stdlib())
+def estimator() -> RelationalTopicModel:
+    """Return the model of the README's first picture, not yet fitted."""
+    return RelationalTopicModel(15, alpha=3, negatives=0.05, n_jobs=2, random_state=0)
 
 
 @contextmanager
-def served(model: RelationalTopicModel) -> Iterator[str]:
+def served(explorer: Explorer) -> Iterator[str]:
     """Run a server in a thread."""
     import uvicorn
 
@@ -127,7 +139,7 @@ def served(model: RelationalTopicModel) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(create_app(Explorer(model)), port=port, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(create_app(explorer), port=port, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -168,6 +168,20 @@ def test_a_worker_that_dies_is_replaced(tmp_path):
     assert third == [b"c"]
 
 
+def test_a_worker_that_dies_unasked(tmp_path):
+    async def run(workers):
+        (worker,), first = workers.workers, workers.workers[0].process
+        answers = [await answer_to(workers.suggest, ["a"])]
+        first.kill()
+        while worker.process is first:
+            await asyncio.sleep(0.01)
+        return [*answers, await answer_to(workers.suggest, ["die once"])]
+
+    with Workers(partial(Told, tmp_path), 1) as workers:
+        workers.warm_up()
+        assert asyncio.run(run(workers)) == [[b"a"], [b"die once"]]
+
+
 def test_many_questions_at_once(tmp_path):
     async def run(workers):
         asked = [[f"{number}", "x" * 100_000] for number in range(40)]

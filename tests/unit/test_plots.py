@@ -29,6 +29,7 @@ WORDS = ["ant", "bee", "caterpillar", "dog", "elephant", "fox", "gnu", "hippopot
 def agg():
     """Draw without a screen; forget figures and see that no setting was changed."""
     plt.switch_backend("agg")
+    plt.close("all")  # of other tests
     before = dict(mpl.rcParams)
     yield
     assert dict(mpl.rcParams) == before

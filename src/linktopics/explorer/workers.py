@@ -163,10 +163,12 @@ class Worker(asyncio.Protocol):
             return
         self._stop(0.0)
         self._start()
-        if not self.again:
-            self._fail(EOFError("a worker ended, and then another one, while they answered."))
-        elif self.asked:
+        if not self.asked:
+            return
+        if self.again:
             self._connect()
+        else:
+            self._fail(EOFError("a worker ended, and then another one, while they answered."))
         self.again = not self.again
 
     def _fail(self, error: Exception) -> None:
