@@ -31,6 +31,9 @@ sys.path.insert(0, str(DOCS.parent / "tests" / "browser"))
 from browsing import find_browser, flags  # noqa: E402
 
 WIDTHS = {1280: 860, 390: 844}
+TALL = {"write": 1240, "document": 1240, "overview": 1240}
+"""Heights of pages that say more below, where they are wide."""
+
 TEXT = (
     "A small server that listens on a network socket, reads requests line by line and writes JSON answers. Connections "
     "are handled by an event loop, with a timeout for each client; headers are parsed as in email messages."
@@ -66,8 +69,10 @@ def main() -> None:
         write_report(model, report, **shown, verbose=False)
         browser = playwright.chromium.launch(executable_path=browser_path, args=flags())
         for scheme, width in looks:
-            page = browser.new_page(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=scheme)
+            page = browser.new_page(color_scheme=scheme)
             for name, address, then in pages(report.as_uri(), server):
+                height = TALL.get(name, WIDTHS[width]) if width > 1000 else WIDTHS[width]
+                page.set_viewport_size({"width": width, "height": height})
                 page.goto("about:blank")
                 page.goto(address)
                 page.wait_for_selector("main h1")

@@ -7,9 +7,9 @@ import pytest
 from browsing import Watch, find_browser, flags, hostile_model, themed_model
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Start the browser of the system."""
+    """Start the browser of the system, for a module: as long as it runs no other test can have an event loop."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = find_browser()
     if path is None:
@@ -73,7 +73,7 @@ def visit(browser):
     assert asked == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(model):
     """Start a server in a thread and return its address."""
     pytest.importorskip("starlette", reason="starlette is not installed: the extra linktopics[web]")
