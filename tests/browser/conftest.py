@@ -3,6 +3,7 @@
 import threading
 import time
 
+import pandas as pd
 import pytest
 from browsing import Watch, find_browser, flags, hostile_model, themed_model
 
@@ -31,7 +32,9 @@ def report(model, tmp_path_factory):
     from linktopics.explorer.report import write_report
 
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(model, path, title="Four themes", verbose=False)
+    folds = [{"model": name, "fold": k, "link_rank": rank + k, "auc": auc}
+             for name, rank, auc in (("linktopics", 10.0, 0.8), ("tfidf", 4.0, 0.7)) for k in (0, 1)]  # fmt: skip
+    write_report(model, path, title="Four themes", evaluation=pd.DataFrame(folds), verbose=False)
     return path.as_uri()
 
 

@@ -62,6 +62,16 @@ def test_overview_tells_what_there_is(visit, report, model):
     assert "chains" in page.locator("table", has_text="log joint").inner_text()
 
 
+def test_quality_is_shown_beside_baselines_best_first(visit, report):
+    panels = visit(report).locator("figure.measure")
+    rows = [panels.nth(n).locator("li").all_inner_texts() for n in range(panels.count())]
+    assert [[" ".join(row.split()) for row in panel] for panel in rows] == [
+        ["tfidf 4.50 ± 0.71", "linktopics 10.5 ± 0.71"],
+        ["linktopics 0.800 ± 0", "tfidf 0.700 ± 0"],
+    ]
+    assert panels.locator("li.own .name").all_inner_texts() == ["linktopics"] * 2
+
+
 class TestWeights:
     def test_hover_tells_value_deviation_and_probability(self, visit, report, model):
         page = visit(report, "/weights")

@@ -81,24 +81,28 @@ function quality({ meta }) {
   if (!found) {
     return section("Quality", null, notice("No held-out measures are here: the model was not evaluated, or its evaluation was not given. What the chains tell about themselves is below."));
   }
-  const models = [{ model: "this model", own: true }, ...(found.baselines ?? [])];
-  const lead = `On documents that the model had not seen${found.folds ? `, ${plural(found.folds, "fold")}` : ""}${found.from ? ` (${found.from})` : ""}.`;
+  const models = [{ model: found.model, measures: found.measures, own: true }, ...found.baselines];
+  const lead = `Links and words of documents that models had not seen${found.folds ? `, ${plural(found.folds, "fold")}` : ""}${found.from ? ` (${found.from})` : ""}.`;
   const panels = found.measures.map((measure) => measurePanel(measure, models));
   return section("Quality", lead, make("div", { class: "multiples measures" }, panels));
 }
 
-function measurePanel(measure, models) {
-  const value = (each) => (each.own ? measure.mean : each[measure.name]?.mean ?? each[measure.name] ?? null);
-  const rows = models.filter((each) => value(each) !== null);
-  const sign = measure.better === "lower" ? 1 : -1;
-  rows.sort((x, y) => sign * (value(x) - value(y)));
-  const most = Math.max(...rows.map(value), 1e-12);
-  const spread = measure.sd === null || measure.sd === undefined ? "" : ` ± ${number(measure.sd, 2)}`;
+const MEASURES = {
+  link_rank: "mean rank of true links", median_rank: "median rank of true links", mrr: "mean reciprocal rank",
+  hits_at_20: "true links among the first 20", auc: "area under the ROC curve", word_rank: "mean rank of words",
+};
+
+function measurePanel({ name, better }, models) {
+  const rows = models.flatMap(({ model, own, measures }) => measures.filter((each) => each.name === name && each.mean !== null)
+    .map(({ mean, sd }) => ({ model, own, mean, sd })));
+  const sign = better === "lower" ? 1 : -1;
+  rows.sort((x, y) => sign * (x.mean - y.mean));
+  const most = Math.max(...rows.map((row) => row.mean), 1e-12);
   return make("figure", { class: "measure" },
-    make("figcaption", {}, make("b", {}, measure.name), make("span", { class: "faint" }, ` ${measure.better} is better`)),
-    make("ul", { class: "bars" }, rows.map((each) => make("li", { class: each.own ? "own" : null },
-      make("span", { class: "name" }, each.model),
-      shareBar(value(each), most, { label: number(value(each)) + (each.own ? spread : "") })))));
+    make("figcaption", {}, make("b", {}, MEASURES[name] ?? name), make("span", { class: "faint" }, ` ${better} is better`)),
+    make("ul", { class: "bars" }, rows.map(({ model, own, mean, sd }) => make("li", { class: own ? "own" : null },
+      make("span", { class: "name" }, model),
+      shareBar(mean, most, { label: number(mean) + (sd === null ? "" : ` ± ${number(sd, 2)}`) })))));
 }
 
 function featureWeights({ meta }) {
