@@ -231,7 +231,21 @@ def test_words_of_counts_are_found_in_texts():
     assert words_as_vectorizer(twice).transform(["a a b"]).toarray().tolist() == [[2, 1]]
 
 
-@pytest.mark.parametrize("vocabulary", [None, ["two words", "b"], ["Capital", "b"], ["", "b"]])
+def test_odd_words_of_counts_are_found_in_texts():
+    words = ["c", "c++", "libc++", "DNA", "dna", "two words", "", ".net"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = DocumentNetwork([[2] * 8, [0, *[1] * 7]], [(0, 1)], vocabulary=words)
+    network.vectorizer = words_as_vectorizer(network)
+    read = TextReader(network, 50).read(
+        "C, c and c++, libc++abi; libc++: c+++ DNA dna Dna, two words of .net or asp.net"
+    )
+    found = {words[w]: n for w, n in zip(read.known.tolist(), read.known_counts.tolist(), strict=True)}
+    assert found == {"c": 1, "c++": 2, "libc++": 1, "DNA": 1, "dna": 1, ".net": 1}
+    assert read.marks
+
+
+@pytest.mark.parametrize("vocabulary", [None, ["two words", "b c"], ["", "+"]])
 def test_words_that_are_none(vocabulary):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -20,6 +20,9 @@ from linktopics.network import DocumentNetwork
 
 __all__ = ["PastedText", "TextReader", "stack_counts", "words_as_vectorizer"]
 
+MOST_ODD = 1000
+"""Words with other characters than letters and digits that are looked for in texts."""
+
 Mark = tuple[int, int, int]
 """Where a word begins and ends, and its place among the words of the text."""
 
@@ -144,7 +147,9 @@ def stack_counts(texts: list[tuple[NDArray[np.int32], NDArray[np.int32]]], n_wor
 def words_as_vectorizer(network: DocumentNetwork) -> CountVectorizer | None:
     """Return a vectorizer that finds the words of a network that has none in texts; None if they are no words.
 
-    Where no document has a word twice, how often a word is in a text does not count either.
+    Words with other characters than letters and digits, such as c++, are found where no letter or digit is before or
+    after them, those with spaces are not. Capitals count where words of the network have some. Where no document has a
+    word twice, how often a word is in a text does not count either.
 
     Examples
     --------
@@ -156,10 +161,19 @@ def words_as_vectorizer(network: DocumentNetwork) -> CountVectorizer | None:
     if network.vocabulary is None:
         return None
     words = [str(word) for word in network.vocabulary.tolist()]
-    if words != [word.lower() for word in words] or not all(re.fullmatch(r"\w+", word) for word in words):
+    if not any(re.fullmatch(r"\w+", word) for word in words):
         return None
+    odd = sorted(
+        (word for word in words if re.search(r"\W", word) and not re.search(r"\s", word)), key=len, reverse=True
+    )
     once = bool(network.counts.nnz) and int(network.counts.data.max()) == 1
-    vectorizer = CountVectorizer(vocabulary=words, token_pattern=r"(?u)\b\w+\b", binary=once)
+    known = "|".join(re.escape(word) for word in odd[:MOST_ODD])
+    vectorizer = CountVectorizer(
+        vocabulary=words,
+        token_pattern=rf"(?u)(?<!\w)(?:{known})(?!\w)|\b\w+\b" if known else r"(?u)\b\w+\b",
+        lowercase=all(word == word.lower() for word in words),
+        binary=once,
+    )
     vectorizer._validate_vocabulary()
     return vectorizer
 
