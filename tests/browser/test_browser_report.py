@@ -339,11 +339,14 @@ class TestLooks:
         page = visit(report, route)
         page.wait_for_timeout(150)
         stops = page.locator("a[href], button:not(:disabled), input, select, summary, [tabindex='0']").count()
+        turns = 0
         for _ in range(stops + 2):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement === document.body"):
                 break
+            turns += 1
         assert page.evaluate("document.activeElement === document.body"), "the focus is kept in the page"
+        assert turns > 5, "the focus does not come into the page"
 
     def test_controls_have_names(self, visit, report):
         page = visit(report)
