@@ -21,13 +21,18 @@ from linktopics.prediction import Predictor
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["DescribesTopics"]
+__all__ = ["DescribesTopics", "typical_documents"]
 
 WIDTH = 100
 """Columns that a summary fits in."""
 
 LITTLE_DIVERSITY = 0.4
 """Topic diversity below which topics repeat one another."""
+
+
+def typical_documents(shares: NDArray[np.float64], lengths: NDArray[np.integer], n: int) -> NDArray[np.int64]:
+    """Return the documents with most tokens of a topic, of which they have shares, those first mostly about it."""
+    return np.lexsort((-shares * lengths, shares < 0.5))[:n]
 
 
 class DescribesTopics:
@@ -87,14 +92,9 @@ class DescribesTopics:
         if coherence is not None:
             table["coherence"] = self.coherence(coherence)
         if n_documents:
-            table["documents"] = [self._typical(k, n_documents) for k in range(len(words))]
+            typical = (typical_documents(shares, self.network_.lengths, n_documents) for shares in self.doc_topic_.T)
+            table["documents"] = [self.network_.ids[those].tolist() for those in typical]
         return table.sort_values("share", ascending=False)
-
-    def _typical(self, topic: int, n_documents: int) -> list[Any]:
-        """Return the documents with most tokens of a topic, those first that are mostly about it."""
-        shares = self.doc_topic_[:, topic]
-        order = np.lexsort((-shares * self.network_.lengths, shares < 0.5))
-        return list(self.network_.ids[order[:n_documents]].tolist())
 
     def _top(self, n_words: int) -> NDArray[np.int64]:
         return np.argsort(-self.topic_word_, axis=1, kind="stable")[:, :n_words]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -26,7 +26,15 @@ from linktopics.inference import infer_topics
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
 from linktopics.progress import ProgressBar
-from linktopics.ranking import ExactSearch, NewDocuments, Shortlist, blocks_of, pair_probabilities
+from linktopics.ranking import (
+    ExactSearch,
+    NewDocuments,
+    Shortlist,
+    best_of_each,
+    blocks_of,
+    interval_of,
+    pair_probabilities,
+)
 from linktopics.reasons import Explainer
 from linktopics.sampler import Settings
 from linktopics.sampler.losses import Loss, make_loss
@@ -113,22 +121,25 @@ class Predictor:
         which is the index for a large network.
         """
         check_top(top)
-        indexed = self._uses_index(search)
+        finder = self.finder(search)
         if not 0 < interval < 1:
             raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
         new = self._new(documents, direction)
-        finder = self._index if indexed else self._exact
         blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
             def run(rows: slice) -> pd.DataFrame:
                 shortlist = finder.shortlist(new, rows, self._ways(direction), int(top), left_out)
-                frame = self._table(new, self._best(new, shortlist, int(top)), interval)
+                frame = self._table(new, self.best(new, shortlist, int(top)), interval)
                 progress.advance("")
                 return frame
 
             frames = self._spread(run, blocks)
         return pd.concat(frames, ignore_index=True)
+
+    def finder(self, search: str = "auto") -> ExactSearch | CandidateIndex:
+        """Return what proposes the best candidates of new documents."""
+        return self._index if self._uses_index(search) else self._exact
 
     def _uses_index(self, search: str) -> bool:
         """Tell whether candidates come from the index."""
@@ -151,28 +162,27 @@ class Predictor:
             )
         return False
 
-    def _best(self, new: NewDocuments, pairs: Shortlist, top: int) -> Shortlist:
-        """Return the best pairs of each document, best first; of equals, the first candidate."""
-        mean = np.concatenate([np.empty(0), *(
-            self._by_sample(new, pairs.part(part)).mean(axis=0)
-            for part in blocks_of(len(pairs.rows), self.settings.n_topics * len(self.samples), BLOCK_CELLS)
-        )])  # fmt: skip
-        order = np.lexsort((pairs.candidates, -mean, pairs.rows))
-        rows = pairs.rows[order]
-        place = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        return pairs.part(order[place < top])
+    def by_sample(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
+        """Return the probabilities of pairs in each sample, samples x pairs."""
+        return np.concatenate([np.empty((len(self.samples), 0)), *self._by_sample(new, pairs)], axis=1)
 
-    def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
-        """Return the probabilities of pairs in each sample."""
-        return pair_probabilities(self._loss, self.samples, new.shares, pairs)
+    def mean_of(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
+        """Return the probabilities of pairs, averaged over samples; there may be many."""
+        return np.concatenate([np.empty(0), *(part.mean(axis=0) for part in self._by_sample(new, pairs))])
+
+    def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[NDArray[np.float64]]:
+        """Give the probabilities of pairs in each sample, block by block of pairs."""
+        for part in blocks_of(len(pairs.rows), self.settings.n_topics * len(self.samples), BLOCK_CELLS):
+            yield pair_probabilities(self._loss, self.samples, new.shares, pairs.part(part))
+
+    def best(self, new: NewDocuments, pairs: Shortlist, top: int | NDArray[np.int64]) -> Shortlist:
+        """Return the best pairs of each document, best first: so many of each, or as `best_of_each` has it."""
+        return pairs.part(best_of_each(pairs.rows, pairs.candidates, self.mean_of(new, pairs), top))
 
     def _table(self, new: NewDocuments, picked: Shortlist, interval: float) -> pd.DataFrame:
         """Return suggestions, with an interval and a reason for each."""
-        exact = self._by_sample(new, picked)
-        tail = (1.0 - interval) / 2.0
-        lower, upper = np.quantile(exact, [tail, 1.0 - tail], axis=0)
-        if len(exact) == 1:  # one sample does not tell how sure it is
-            lower, upper = np.full((2, len(picked.rows)), np.nan)
+        exact = self.by_sample(new, picked)
+        lower, upper = interval_of(exact, interval)
         ids, titles = self.network.ids, self.network.titles
         return pd.DataFrame(
             {
@@ -242,11 +252,8 @@ class Predictor:
         """Return the probabilities of links from sources that are looked at as new."""
         view = TrainingView(self.network, source, target, np.ones(len(source), dtype=bool))
         pairs = Shortlist(source, target, {True: self.features.known_pairs(view)})
-        result = np.zeros(len(source))
-        topics = [sample.doc_topic for sample in self.samples]
-        for rows in blocks_of(len(source), self.settings.n_topics * len(self.samples), BLOCK_CELLS):
-            result[rows] = pair_probabilities(self._loss, self.samples, topics, pairs.part(rows)).mean(axis=0)
-        return result
+        everything = NewDocuments(self.network.n_documents, [sample.doc_topic for sample in self.samples], [])
+        return self.mean_of(everything, pairs)
 
     def absent(self, top: int) -> list[tuple[int, int, float]]:
         """Return the most probable absent links of each training document: (source, target, probability)."""

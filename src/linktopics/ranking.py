@@ -14,7 +14,16 @@ from linktopics.features import FeatureSet
 from linktopics.posterior import PosteriorSample
 from linktopics.sampler.losses import LogisticLoss, Loss
 
-__all__ = ["ExactSearch", "NewDocuments", "Shortlist", "blocks_of", "no_link", "pair_probabilities"]
+__all__ = [
+    "ExactSearch",
+    "NewDocuments",
+    "Shortlist",
+    "best_of_each",
+    "blocks_of",
+    "interval_of",
+    "no_link",
+    "pair_probabilities",
+]
 
 Numbers = dict[bool, NDArray[np.float64]]
 """Features of pairs for each direction that counts: True for links from the new document."""
@@ -56,6 +65,27 @@ def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:
     """Cut documents into runs of about so many cells."""
     step = max(1, cells // max(width, 1))
     return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
+
+
+def best_of_each(
+    rows: NDArray[np.int64], candidates: NDArray[np.int64], probability: NDArray[np.float64], top: Any
+) -> NDArray[np.int64]:
+    """Return the places of the best pairs of each document, best first; of equals, the first candidate.
+
+    Documents have numbers `rows`; `top` is how many of each, or an array with how many of each pair's document.
+    """
+    order = np.lexsort((candidates, -probability, rows))
+    place = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+    return order[place < (top if np.ndim(top) == 0 else top[order])]
+
+
+def interval_of(by_sample: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds of the middle of probabilities, samples x pairs; NaN where one sample cannot tell."""
+    if len(by_sample) == 1:
+        return np.full(by_sample.shape[1], np.nan), np.full(by_sample.shape[1], np.nan)
+    tail = (1.0 - mass) / 2.0
+    lower, upper = np.quantile(by_sample, [tail, 1.0 - tail], axis=0)
+    return lower, upper
 
 
 def pair_probabilities(

@@ -20,15 +20,13 @@ from linktopics.explorer._numbers import rounded
 from linktopics.explorer.bundle import SMALLEST_TOPIC, Explorer
 from linktopics.explorer.changes import CHANGE_SAMPLES, Changes
 from linktopics.explorer.limits import Limits
+from linktopics.explorer.pairs import INTERVAL
 from linktopics.explorer.samples import Samples, thinned
 from linktopics.explorer.texts import PastedText, TextReader, stack_counts
 from linktopics.features.links import Links
-from linktopics.ranking import NewDocuments, Shortlist
+from linktopics.ranking import NewDocuments, Shortlist, interval_of
 
 __all__ = ["Asker", "Question"]
-
-INTERVAL = 0.9
-"""Mass of the intervals of suggestions, as in `suggest_links`."""
 
 DIGITS = 6
 """Significant digits of probabilities: these are for programs, too."""
@@ -155,11 +153,8 @@ class Asker:
 
     def _suggestions(self, new: NewDocuments, best: Shortlist) -> Iterable[tuple[int, dict[str, Any]]]:
         """Return suggestions with the text that each is for."""
-        probability = self.samples.probabilities(new, best)
-        tail = (1.0 - INTERVAL) / 2.0
-        lower, upper = np.quantile(probability, [tail, 1.0 - tail], axis=0)
-        if len(probability) == 1:  # one sample does not tell how sure it is
-            lower, upper = np.full((2, len(best.rows)), np.nan)
+        probability = self.samples.predictor.by_sample(new, best)
+        lower, upper = interval_of(probability, INTERVAL)
         names = ("probability", "lower", "upper")
         columns = (column.tolist() for column in (best.rows, best.candidates, probability.mean(axis=0), lower, upper))
         for (row, j, *numbers), (way, why) in zip(

@@ -299,15 +299,16 @@ class Explorer:
 
     def _row(self, i: int) -> dict[str, Any]:
         return {
-            "i": i,
-            "id": self.ids[i],
-            "title": self.titles[i],
-            "label": self.label(i),
-            "tokens": int(self.lengths[i]),
+            **self._about(i),
             "links_out": int(self.degrees[0][i]),
             "links_in": int(self.degrees[1][i]),
             "topics": self.topics_of(i, 3),
         }
+
+    def _about(self, i: int) -> dict[str, Any]:
+        """Return what lists and pages have in common."""
+        names = {"i": i, "id": self.ids[i], "title": self.titles[i], "label": self.label(i)}
+        return {**names, "tokens": int(self.lengths[i])}
 
     def topics_of(self, i: int, most: int | None = None) -> list[list[Any]]:
         """Return the topics of a document with their shares, largest first; all of them, or so many."""
@@ -349,11 +350,7 @@ class Explorer:
 
     def _document(self, i: int, links: list[dict[str, Any]], suggested: list[dict[str, Any]]) -> dict[str, Any]:
         return {
-            "i": i,
-            "id": self.ids[i],
-            "title": self.titles[i],
-            "label": self.label(i),
-            "tokens": int(self.lengths[i]),
+            **self._about(i),
             "text": self.text(i, TEXT_LENGTH),
             "columns": self.columns_of(i),
             "topics": self.topics_of(i),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linktopics._inputs import Documents
 from linktopics.features.base import TrainingView
 from linktopics.prediction import BLOCK_CELLS, Predictor
-from linktopics.ranking import NewDocuments, Numbers, Shortlist, blocks_of
+from linktopics.ranking import NewDocuments, Numbers, Shortlist, blocks_of, interval_of
 from linktopics.reasons import N_REASONS, SMALLEST_SHARE
 
 __all__ = ["PairReader", "Reasons", "Suggestions", "best_parts"]
@@ -20,8 +20,8 @@ __all__ = ["PairReader", "Reasons", "Suggestions", "best_parts"]
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-INTERVAL = (0.05, 0.95)
-"""Bounds of what is probable, in shares of the samples: as in `suggest_links`."""
+INTERVAL = 0.9
+"""Mass of the intervals of suggestions, as in `suggest_links`."""
 
 PARTS_AT_ONCE = 2**21
 """Parts of scores that are in memory at once."""
@@ -118,19 +118,11 @@ class PairReader:
         The `link_numbers` of the pairs can be given where they are there already.
         """
         numbers = self.link_numbers(source, target) if numbers is None else numbers
-        result = self._by_sample(Shortlist(source, target, {True: numbers})).mean(axis=0)
+        result = self.predictor.mean_of(self._as_new, Shortlist(source, target, {True: numbers}))
         if self.network.directed:
             return result
         back = Shortlist(target, source, {True: self.link_numbers(target, source)})
-        return (result + self._by_sample(back).mean(axis=0)) / 2
-
-    def _by_sample(self, pairs: Shortlist) -> Array:
-        """Return the probabilities of links, samples x pairs, block by block."""
-        n_samples = len(self.predictor.samples)
-        result = np.empty((n_samples, len(pairs.rows)))
-        for rows in blocks_of(len(pairs.rows), n_samples * self.n_topics, BLOCK_CELLS):
-            result[:, rows] = self.predictor._by_sample(self._as_new, pairs.part(rows))
-        return result
+        return (result + self.predictor.mean_of(self._as_new, back)) / 2
 
     def topic_parts(self, source: Indices, target: Indices) -> Array:
         """Return what pairs of topics add to scores, pairs x K x K, on average over the samples of one chain."""
@@ -170,14 +162,10 @@ class PairReader:
     def suggestions(self, documents: slice, top: int) -> Suggestions:
         """Return the most probable links of some documents with those they are not linked with at all."""
         predictor, new = self.predictor, self._as_new
-        finder = predictor._index if predictor._uses_index("auto") else predictor._exact
-        pairs = finder.shortlist(new, documents, predictor._ways("both"), top, self._not_suggested)
-        by_sample = self._by_sample(pairs)
-        chosen = _best_of_each(pairs.rows, pairs.candidates, by_sample.mean(axis=0), top)
-        best, by_sample = pairs.part(chosen), by_sample[:, chosen]
-        lower, upper = np.quantile(by_sample, INTERVAL, axis=0)
-        if len(by_sample) == 1:  # one sample does not tell how sure it is
-            lower, upper = np.full((2, len(chosen)), np.nan)
+        pairs = predictor.finder().shortlist(new, documents, predictor._ways("both"), top, self._not_suggested)
+        best = predictor.best(new, pairs, top)
+        by_sample = predictor.by_sample(new, best)
+        lower, upper = interval_of(by_sample, INTERVAL)
         outward = self._stronger(best.rows, best.candidates, best.numbers)
         source, target = np.where(outward, best.rows, best.candidates), np.where(outward, best.candidates, best.rows)
         numbers = np.where(outward[:, None], best.numbers[True], best.numbers.get(False, 0.0))
@@ -254,13 +242,6 @@ class PairReader:
             here, there = sample.doc_topic[source].T, sample.doc_topic[target].T
             total += sample.weights[a, b][:, None] * here[a] * there[b]
         return total / len(self.samples)
-
-
-def _best_of_each(rows: Indices, candidates: Indices, probability: Array, top: int) -> Indices:
-    """Return the places of the best pairs of each document, best first; of equals, the first candidate."""
-    order = np.lexsort((candidates, -probability, rows))
-    place = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
-    return order[place < top]
 
 
 def best_parts(parts: Array) -> tuple[Indices, Array, Array]:

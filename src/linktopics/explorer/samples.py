@@ -86,8 +86,7 @@ class Samples:
 
     def best(self, new: NewDocuments, places: Sequence[int], tops: Sequence[int], ways: Sequence[bool]) -> Shortlist:
         """Return the best pairs of some texts, so many of each, by text and best first; of equals, the first."""
-        finder = self.predictor._index if self.predictor._uses_index("auto") else self.predictor._exact
-        top = max(tops)
+        predictor, finder, top = self.predictor, self.predictor.finder(), max(tops)
         if len(places) == new.n_documents:
             runs = blocks_of(new.n_documents, finder.width, BLOCK_CELLS)
         else:
@@ -100,16 +99,7 @@ class Samples:
         )
         wanted = np.zeros(new.n_documents, np.int64)
         wanted[places] = tops
-        mean = self.probabilities(new, pairs).mean(axis=0)
-        order = np.lexsort((pairs.candidates, -mean, pairs.rows))
-        rows = pairs.rows[order]
-        return pairs.part(order[np.arange(len(rows)) - np.searchsorted(rows, rows) < wanted[rows]])
-
-    def probabilities(self, new: NewDocuments, pairs: Shortlist) -> Array:
-        """Return the probabilities of pairs in every sample, samples x pairs."""
-        blocks = blocks_of(len(pairs.rows), len(self) * self.n_topics, CELLS)
-        parts = [self.predictor._by_sample(new, pairs.part(some)) for some in blocks]
-        return np.concatenate([np.empty((len(self), 0)), *parts], axis=1)
+        return predictor.best(new, pairs, wanted[pairs.rows])
 
     def reasons(self, new: NewDocuments, pairs: Shortlist) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return for each pair the direction that more speaks for, and what speaks most for it, as `Explainer` does."""

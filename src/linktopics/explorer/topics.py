@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linktopics.description import typical_documents
 from linktopics.explorer._numbers import rounded
 from linktopics.plots._layout import push_apart, stress_layout
 from linktopics.plots._style import structure_order
 
-__all__ = ["describe_features", "describe_topics", "describe_weights", "typical_documents"]
+__all__ = ["describe_features", "describe_topics", "describe_weights"]
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def describe_topics(model: Any, shares: Array, names: list[str]) -> list[dict[st
             "coherence": rounded(float(coherence[k])),
             "attraction": rounded(float(weights[k, k])) if linked else None,
             **_words(model.topic_word_[k], frequency, names),
-            "documents": typical_documents(shares[:, k], network.lengths, N_DOCUMENTS),
+            "documents": typical_documents(shares[:, k], network.lengths, N_DOCUMENTS).tolist(),
             "partners": _partners(weights[k], k) if linked else [],
             "partners_in": _partners(weights[:, k], k) if linked else [],
         }
@@ -74,11 +75,6 @@ def _words(in_topic: Array, in_all: Array, names: list[str]) -> dict[str, Any]:
         "p": rounded(in_topic[words]),
         "q": rounded(in_all[words]),
     }
-
-
-def typical_documents(shares: Array, lengths: NDArray[np.integer], n: int) -> list[int]:
-    """Return the documents with most words of a topic, those first that are mostly about it."""
-    return np.lexsort((-shares * lengths, shares < 0.5))[:n].tolist()
 
 
 def _partners(weights: Array, own: int) -> list[list[Any]]:

@@ -4,7 +4,7 @@
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** A field of a CSV file: numbers as they are, texts without formulas, quoted where they must be. */
-export function csvField(value) {
+function csvField(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;

@@ -21,7 +21,7 @@ const PAGES = [
 ];
 
 /** What a hash such as `#/topics/3?x=1` asks for. */
-export function routeOf(hash) {
+function routeOf(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [name = "", which] = path.split("/");
   const number = which === undefined || which === "" ? null : Number(which);

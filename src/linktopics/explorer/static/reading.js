@@ -159,7 +159,7 @@ function tenThousandths(number) {
 }
 
 /** [a, b, c, d] in twos is [[a, b], [c, d]]. */
-export function inTuples(flat, size) {
+function inTuples(flat, size) {
   const result = [];
   for (let at = 0; at < flat.length; at += size) result.push(flat.slice(at, at + size));
   return result;

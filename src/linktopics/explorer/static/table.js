@@ -10,7 +10,7 @@ import { count, plural } from "./format.js";
  * @param {object[]} rows
  * @param {object[]} columns
  */
-export function localRows(rows, columns) {
+function localRows(rows, columns) {
   const text = (row) => columns.map((column) => column.value(row) ?? "").join("\n").toLowerCase();
   let searched = null;
   return async ({ filter = "", sort, descending, page, size }) => {

@@ -74,7 +74,7 @@ function wordBars(atlas, k) {
 }
 
 /** Places of words by relevance (Sievert and Shirley, 2014): λ log p(w | topic) + (1 - λ) log p(w | topic) / p(w). */
-export function byRelevance({ p, q }, lambda) {
+function byRelevance({ p, q }, lambda) {
   const tiny = 1e-12;
   const relevance = p.map((value, at) => Math.log(value + tiny) - (1 - lambda) * Math.log((q[at] ?? 0) + tiny));
   return relevance.map((_, at) => at).sort((x, y) => relevance[y] - relevance[x]);
