@@ -266,6 +266,10 @@ def test_without_the_extra(model, monkeypatch):
     assert result.stderr == "linktopics: the server needs uvicorn: pip install 'linktopics[web]'\n"
 
 
+def test_help_names_the_extra():
+    assert "linktopics[web]" in succeed("serve", "--help").stdout
+
+
 @pytest.fixture
 def not_run(monkeypatch):
     """Do all but serve; return what would be served."""

@@ -43,11 +43,11 @@ def serve(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Serve pages to explore a model in a browser: weights, topics, documents, and links of texts that you paste.
+    r"""Serve pages to explore a model in a browser: weights, topics, documents, and links of texts that you paste.
 
     Programs can ask the same: /openapi.json describes how. Nothing is
     changed in the model. Only this machine can reach the server unless
-    --host says otherwise. Needs pip install 'linktopics[web]'.
+    --host says otherwise. Needs pip install 'linktopics\[web]'.
     """
     from linktopics.commands.serving import serve_model
 
