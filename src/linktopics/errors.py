@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 __all__ = [
+    "CheckpointWarning",
     "DataError",
     "EngineError",
     "LinktopicsError",
@@ -55,3 +56,7 @@ class UnseenWordsWarning(NetworkWarning):
 
 class MixingWarning(UserWarning):
     """Chains do not agree, or have not moved far enough, for what they say together to be relied on."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written or is damaged; the message says which is there and how the run goes on."""

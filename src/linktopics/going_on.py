@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
-from dataclasses import replace
-from numbers import Integral
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,17 +16,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from linktopics._checks import user_stacklevel
 from linktopics._inputs import resolve_network
+from linktopics.calibration import LinkCalibration, n_documents_to_hold_out
 from linktopics.engines import Engine, resolve_engine
-from linktopics.errors import DataError, MixingWarning, ModelError
+from linktopics.errors import DataError, MixingWarning, ModelError, NetworkWarning
 from linktopics.network import DocumentNetwork
-from linktopics.posterior import Chain, Plan, run_chains
+from linktopics.posterior import MAX_SWEEPS, Chain, Plan, run_chains
+from linktopics.prediction import Predictor, measure
 from linktopics.run import Run, carry_over, check_extends
 from linktopics.sampler import Sampler
-from linktopics.storage import Keeper, load_run
+from linktopics.storage import Checkpoints, Keeper, ModelFolder, load_run
 
-__all__ = ["GoesOn"]
+__all__ = ["GoesOn", "check_pace", "checkpoints"]
 
 Model = TypeVar("Model", bound="GoesOn")
+
+FORGETTING = (20, 4, 5)
+"""Sweeps of burn-in, samples, and sweeps per sample of chains that go on without the documents that are held out."""
 
 
 class GoesOn:
@@ -39,45 +44,55 @@ class GoesOn:
     n_features_in_: int
     feature_names_in_: NDArray
     directed: bool | None
+    calibration: str | None
+    _predictor_of: Callable[..., Predictor]
     get_params: Callable[..., dict[str, Any]]
     _validate_params: Callable[[], None]
     _verdict: Callable[[], str | None]
     _prepare: Callable[[DocumentNetwork, np.random.SeedSequence], Run]
     _smooth: Callable[[NDArray[np.floating], NDArray[np.integer]], NDArray[np.float64]]
 
-    def _carry_out(
-        self: Model,
-        run: Run,
-        plan: Plan,
-        checkpoint: str | os.PathLike[str] | None,
-        every: int,
-        overwrite: bool = False,
-        engine: str | Engine = "threads",
-    ) -> Model:
+    def _carry_out(self: Model, run: Run, plan: Plan, pace: _Pace, engine: str | Engine = "threads") -> Model:
         """Run the chains to the end of the plan, and describe what they found."""
-        corpus, keep = run.awake(), None
-        before, run.plan = run.plan, plan
-        # An engine may not be to be had, which is best known before a folder is made.
+        if plan.length > MAX_SWEEPS:
+            raise ValueError(f"a chain would do {plan.length:,} sweeps; {MAX_SWEEPS:,} are the most there may be.")
+        corpus, kept = run.awake(), None
+        # An engine may not be to be had, which is best known before anything is changed.
         engine = engine if engine == "threads" else resolve_engine(engine)
         with nullcontext() if isinstance(engine, str) else engine:
-            if checkpoint is not None:
+            before, run.plan = (run.plan, run.calibration), plan
+            if not run.sampled:
+                run.calibration = None  # of other samples
+            if pace.folder is not None:
                 try:
-                    if not (isinstance(every, Integral) and every >= 1):
-                        raise ValueError(f"checkpoint_every is {every!r}; it must be a whole number from 1 on.")
-                    keep = self._keeper(checkpoint, run, overwrite).keep
+                    kept = Checkpoints(self._keeper(pace.folder, run))
                 except BaseException:
-                    run.plan = before
+                    run.plan, run.calibration = before
                     raise
-            run_chains(corpus, run.settings, run.chains, run.plan, self.n_jobs, self.verbose, keep, every, engine)
+            keep = None if kept is None else kept.keep
+            try:
+                run_chains(
+                    *(corpus, run.settings, run.chains, plan, self.n_jobs, self.verbose),
+                    *(keep, pace.every, pace.minutes, engine),
+                )
+                if run.calibration is None:
+                    run.calibration = self._calibrated(run)
+            except KeyboardInterrupt:
+                if kept is not None:
+                    with suppress(ModelError):  # of which there was a warning
+                        kept.finish()
+                raise
         self._describe(run)
+        if kept is not None:
+            kept.finish()  # if this fails, the model is fitted all the same, and can be saved elsewhere
         verdict = self._verdict() if len(run.chains) > 1 and self.verbose is not False else None
         if verdict is not None:
             warnings.warn(verdict, MixingWarning, stacklevel=user_stacklevel())
         return self
 
-    def _keeper(self, path: str | os.PathLike[str], run: Run, overwrite: bool) -> Keeper:
+    def _keeper(self, folder: ModelFolder, run: Run) -> Keeper:
         parameters, framed = self.get_params(deep=False), hasattr(self, "feature_names_in_")
-        return Keeper(path, type(self).__name__, parameters, run, overwrite=overwrite, framed=framed)
+        return Keeper(folder, type(self).__name__, parameters, run, framed=framed)
 
     def resume(
         self: Model,
@@ -86,6 +101,7 @@ class GoesOn:
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 50,
+        checkpoint_minutes: float | None = 10.0,
         engine: str | Engine = "threads",
     ) -> Model:
         """Go on sampling from where the chains are.
@@ -99,7 +115,7 @@ class GoesOn:
             draws as many as the model has, or without `n_iter` none: a run that was interrupted goes on to its end.
         checkpoint : path, default=None
             As in `fit`; a model that is there is replaced.
-        checkpoint_every : int, default=50
+        checkpoint_every, checkpoint_minutes
             As in `fit`.
         engine : {"threads", "ray"} or Engine, default="threads"
             As in `fit`; it need not be the one that the run began with.
@@ -127,7 +143,8 @@ class GoesOn:
             plan = plan.more_burn_in(int(n_iter), int(n_samples or plan.n_samples))
         elif n_samples:
             plan = plan.more_samples(int(n_samples))
-        return self._carry_out(run, plan, checkpoint, checkpoint_every, overwrite=True, engine=engine)
+        with checkpoints(checkpoint, checkpoint_every, checkpoint_minutes, overwrite=True) as pace:
+            return self._carry_out(run, plan, pace, engine)
 
     def extend(
         self: Model,
@@ -136,6 +153,7 @@ class GoesOn:
         n_iter: int = 50,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 50,
+        checkpoint_minutes: float | None = 10.0,
         engine: str | Engine = "threads",
     ) -> Model:
         """Go on with a network that has changed: documents and links added, changed or removed.
@@ -151,7 +169,7 @@ class GoesOn:
             The network as it is now, see `DocumentNetwork.extended`. Its vocabulary may have grown.
         n_iter : int, default=50
             Sweeps of burn-in; then `n_samples` samples are drawn, as in `fit`.
-        checkpoint, checkpoint_every, engine
+        checkpoint, checkpoint_every, checkpoint_minutes, engine
             As in `fit`.
 
         Returns
@@ -184,22 +202,56 @@ class GoesOn:
         finally:
             vars(self).update(before)  # until the model knows what it says about the new network
         check_extends(old, network, self.n_topics)
+        with checkpoints(checkpoint, checkpoint_every, checkpoint_minutes) as pace:
+            run = self._extended(old, network, int(n_iter))
+            vars(self).pop("feature_names_in_", None)
+            return self._carry_out(run, run.plan, pace, engine)
+
+    def _extended(self, old: Run, network: DocumentNetwork, n_iter: int) -> Run:
+        """Return a run over a changed network that begins where the old one is."""
         seed = np.random.SeedSequence([*old.entropy, len(old.entropy)])
-        run = self._prepare(network, seed)
-        run.plan = replace(run.plan, n_iter=int(n_iter))
         best = self.best_chain_
-        run.described = best if best < self.n_chains else 0
+        described = best if best < self.n_chains else 0
         chains = [old.chains[number % len(old.chains)] for number in range(self.n_chains)]
-        if run.described != best:
+        if described != best:
             chains[0] = old.chains[best]
-        for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(self.n_chains), strict=True)):
+        run = self._changed(old, chains, network, seed)
+        run.described = described
+        run.plan = replace(run.plan, n_iter=n_iter)
+        return run
+
+    def _changed(self, old: Run, chains: list[Chain], network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
+        """Return a run over a changed network that begins where some chains of another are."""
+        run = self._prepare(network, seed)
+        run.chains = []
+        for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(len(chains)), strict=True)):
             state = carry_over(old, run.awake(), run.network, chain.state, its_seed, run.settings.n_shards)
             if old.plan.learn_alpha is None and not old.plan.learn_beta:
                 state.priors = None  # those of the parameters, which may have changed
             Sampler(run.awake(), run.settings, state).refresh()
-            run.chains[number] = Chain.at(number, state)
-        vars(self).pop("feature_names_in_", None)
-        return self._carry_out(run, run.plan, checkpoint, checkpoint_every, engine=engine)
+            run.chains.append(Chain.at(number, state))
+        return run
+
+    def _calibrated(self, run: Run) -> LinkCalibration:
+        """Return what makes probabilities of links in the network of the model's own."""
+        offset = run.sampling_offset
+        n_held_out = n_documents_to_hold_out(run.network)
+        if self.calibration is None or run.n_pairs == run.network.n_links:
+            return LinkCalibration()
+        if self.calibration == "sampling" or not n_held_out:
+            return LinkCalibration(offset)
+        for_documents, for_chains = np.random.SeedSequence([*run.entropy, len(run.entropy), 1]).spawn(2)
+        held_out = np.random.default_rng(for_documents).permutation(run.network.n_documents)[:n_held_out]
+        held_out.sort()
+        others = np.setdiff1d(np.arange(run.network.n_documents), held_out)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NetworkWarning)  # of documents of which the network has told
+            without = self._changed(run, run.chains, run.network.subset(others), for_chains)
+            without.plan = Plan(*FORGETTING)
+            without.calibration = LinkCalibration(without.sampling_offset)
+            every = (without.awake(), without.settings, without.chains, without.plan)
+            run_chains(*every, self.n_jobs, self.verbose, doing="calibrating")
+            return measure(run.network, held_out, others, offset, self._predictor_of(without))
 
     def _fitted_run(self) -> Run:
         if not hasattr(self, "_run"):
@@ -232,8 +284,9 @@ class GoesOn:
         >>> bool((same.predict_links("kittens purr") == model.predict_links("kittens purr")).all())
         True
         """
-        run = self._fitted_run()
-        self._keeper(path, run, overwrite)
+        run, folder = self._fitted_run(), ModelFolder(path)
+        with folder.held(overwrite=overwrite):
+            self._keeper(folder, run)
 
     @classmethod
     def load(
@@ -256,16 +309,17 @@ class GoesOn:
         functions : mapping from str to callable, default=None
             The functions of pairs, by the name of their `PairFunction`.
         unfinished : bool, default=False
-            Whether to load a run that was interrupted, too, to go on with it by `resume`.
+            Whether to load a run that was interrupted, too, to go on with it by `resume`. If its last checkpoint is
+            damaged, the one before is loaded, with a `CheckpointWarning`; without, what is damaged is refused.
         verify : bool, default=False
-            Compare large files with their checksums, too; small ones always are.
+            Compare large files with their checksums, too; small ones always are, and all of `unfinished` runs.
 
         Examples
         --------
         See `save`.
         """
         parameters, run, framed = load_run(
-            path, cls.__name__, vectorizer=vectorizer, functions=functions, verify=verify
+            path, cls.__name__, vectorizer=vectorizer, functions=functions, verify=verify, unfinished=unfinished
         )
         if not run.finished and not unfinished:
             done = ", ".join(f"{chain.state.iteration:,}" for chain in run.chains)
@@ -277,10 +331,16 @@ class GoesOn:
         if unknown:
             raise ModelError(f"{path}: the model is damaged (it has the unknown parameter {min(unknown)!r}).")
         model = cls(**parameters)
+        try:
+            model._validate_params()
+        except ValueError as error:
+            raise ModelError(f"{path}: the model is damaged ({' '.join(str(error).split())[:300]})") from None
         if run.finished:
             if framed:
                 model.feature_names_in_ = np.asarray(run.network.vocabulary)
             model._describe(run)
+            if not (np.isfinite(model.topic_word_).all() and np.isfinite(model.doc_topic_).all()):
+                raise ModelError(f"{path}: the model is damaged (its topics are not finite); take it from a copy.")
         else:
             model._run = run
         return model
@@ -293,6 +353,8 @@ class GoesOn:
         self.network_ = run.network
         self.network_report_ = run.network.report
         self.n_pairs_ = run.n_pairs
+        assert run.calibration is not None
+        self.calibration_ = run.calibration
         self.n_burn_in_ = run.plan.n_iter
         traces = np.stack([chain.trace for chain in run.chains])
         self.trace_ = {name: traces[:, :, column] for column, name in enumerate(run.quantities)}
@@ -318,6 +380,37 @@ class GoesOn:
         feature_weights = np.stack([s.feature_weights for s in self.samples_])
         self.feature_weights_, self.feature_weights_std_ = feature_weights.mean(0), feature_weights.std(0)
         self.intercept_ = float(run.features.constant @ self.feature_weights_)
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """Where checkpoints go (None is nowhere) and how often."""
+
+    folder: ModelFolder | None
+    every: int
+    minutes: float | None
+
+
+@contextmanager
+def checkpoints(
+    path: str | os.PathLike[str] | None, every: int, minutes: float | None, *, overwrite: bool = False
+) -> Iterator[_Pace]:
+    """Hold the folder of checkpoints, so that what speaks against it is known before work is done."""
+    if path is None:
+        yield _Pace(None, every, minutes)
+        return
+    check_pace(every, minutes)
+    folder = path if isinstance(path, ModelFolder) else ModelFolder(path)
+    with folder.held(overwrite=overwrite):
+        yield _Pace(folder, every, minutes)
+
+
+def check_pace(every: Any, minutes: Any) -> None:
+    """Raise ValueError if checkpoints cannot come at this pace."""
+    _check_number("checkpoint_every", every, 1)
+    number = isinstance(minutes, Real) and not isinstance(minutes, bool)
+    if minutes is not None and not (number and float(minutes) > 0):
+        raise ValueError(f"checkpoint_minutes is {minutes!r}; it must be a number above 0, or None.")
 
 
 def _mean(arrays: Iterable[NDArray[np.floating]]) -> NDArray[np.float64]:

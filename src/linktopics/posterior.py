@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -16,10 +18,14 @@ from threadpoolctl import threadpool_limits
 from linktopics.engines import Engine, resolve_engine
 from linktopics.progress import ProgressBar
 from linktopics.sampler import Corpus, Priors, Sampler, Settings, State, initial_state, learn_alpha, learn_beta
+from linktopics.sampler.losses import make_loss
 
 __all__ = ["Chain", "Plan", "PosteriorSample", "quantities", "run_chains", "start_chains", "take_sample"]
 
 Array = NDArray[np.float64]
+
+MAX_SWEEPS = 10**7
+"""Of a chain: room for what is recorded of each sweep is made when it starts."""
 
 
 @dataclass(frozen=True)
@@ -195,11 +201,10 @@ def _quantities(state: State) -> list[float]:
 
 
 def start_chains(corpus: Corpus, settings: Settings, seeds: list[np.random.SeedSequence]) -> list[Chain]:
-    """Return one chain per seed, where the paper starts."""
-    return [
-        Chain.at(number, initial_state(corpus, settings.n_topics, seed, settings.n_shards))
-        for number, seed in enumerate(seeds)
-    ]
+    """Return one chain per seed, where the paper starts; but for large costs, see `Loss.start`."""
+    loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
+    states = [initial_state(corpus, settings.n_topics, seed, settings.n_shards) for seed in seeds]
+    return [Chain.at(number, replace(state, augmented=loss.start())) for number, state in enumerate(states)]
 
 
 def run_chains(
@@ -209,9 +214,11 @@ def run_chains(
     plan: Plan,
     n_jobs: int | None = None,
     verbose: bool | str = "auto",
-    keep: Callable[[Chain], None] | None = None,
+    keep: Callable[[Chain, bool], None] | None = None,
     keep_every: int = 50,
+    keep_minutes: float | None = None,
     engine: str | Engine = "threads",
+    doing: str = "sampling",
 ) -> None:
     """Run chains from where they are to the end of the plan.
 
@@ -232,17 +239,23 @@ def run_chains(
     verbose : bool or "auto"
         Whether to show a progress bar.
     keep : callable, optional
-        Called with a chain after every `keep_every` sweeps, when it is done, and when all are stopped by an error or
-        an interrupt, always between two sweeps; perhaps from several threads at once.
+        Called with a chain and False after every `keep_every` sweeps or `keep_minutes`, whichever comes first; and with
+        True when it is done, or when all are stopped by an error or an interrupt, after which it does not change any
+        more. Always between two sweeps; perhaps from several threads at once.
     keep_every : int, default=50
         Sweeps between two calls of `keep`.
+    keep_minutes : float, optional
+        Minutes after which the end of the sweep is waited for and `keep` is called. None only counts sweeps.
     engine : {"threads", "ray"} or Engine, default="threads"
         Who runs the shards of chains.
+    doing : str, default="sampling"
+        What the progress bar says.
     """
     jobs = effective_n_jobs(n_jobs)
     workers = min(jobs, len(chains))
     runs_shards = resolve_engine(engine, jobs // workers)
     stop = threading.Event()
+    patience = math.inf if keep_minutes is None else 60 * keep_minutes
 
     def run(number: int) -> None:
         chain = chains[number]
@@ -250,7 +263,8 @@ def run_chains(
         sampler = Sampler(corpus, settings, chain.state, runs_shards)
         sampler.seconds.update(chain.seconds)
         chain.seconds = sampler.seconds
-        state, kept_at, began = chain.state, -1, chain.state.iteration
+        state, began = chain.state, chain.state.iteration
+        kept_at = time.monotonic()
         try:
             while state.iteration < plan.length and not stop.is_set():
                 sampler.step()
@@ -262,20 +276,21 @@ def run_chains(
                     sampler.gather()
                     chain.samples.append(take_sample(number, corpus, state))
                 progress.advance(state.log_joint)
-                if keep is not None and state.iteration % keep_every == 0:
+                due = state.iteration % keep_every == 0 or time.monotonic() - kept_at >= patience
+                if keep is not None and due and state.iteration < plan.length:
                     sampler.gather()
-                    keep(chain)
-                    kept_at = state.iteration
+                    keep(chain, False)
+                    kept_at = time.monotonic()
             sampler.gather()
-            if keep is not None and kept_at != state.iteration:
-                keep(chain)
+            if keep is not None:
+                keep(chain, True)
         finally:
             sampler.close()
             swept = max(state.iteration - began, 1)
             chain.sent = {name: amount / swept for name, amount in sampler.sent.items()}
 
     left = sum(plan.length - chain.state.iteration for chain in chains)
-    with threadpool_limits(1), runs_shards, ProgressBar(left, verbose) as progress:
+    with threadpool_limits(1), runs_shards, ProgressBar(left, verbose, doing) as progress:
         _spread(run, len(chains), workers, stop, inline=keep is None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -58,7 +59,8 @@ class ProgressBar:
             self._timer.cancel()
             self._timer.join()
         if self._bar is not None:
-            self._bar.stop()
+            with suppress(OSError):  # of a terminal that was closed; the run is to be saved all the same
+                self._bar.stop()
 
     def advance(self, reached: float | str) -> None:
         """Count one step as done and show what it reached: a log joint, or any text."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from linktopics.calibration import LinkCalibration, sampling_offset
 from linktopics.errors import DataError
 from linktopics.features import FeatureSet
 from linktopics.network import DocumentNetwork
@@ -48,6 +49,8 @@ class Run:
         Number of training pairs.
     quantities : list of str
         Names of the columns of traces.
+    calibration : LinkCalibration or None
+        What makes probabilities of links of the model's own; None until the chains are done.
     described : int or None
         The chain whose topics are described; None is the one with the highest log joint.
     corpus : Corpus or None
@@ -67,6 +70,7 @@ class Run:
     inference_seed: int
     n_pairs: int
     quantities: list[str]
+    calibration: LinkCalibration | None = None
     described: int | None = None
     corpus: Corpus | None = None
     waken: Callable[[Run], None] | None = None
@@ -82,8 +86,20 @@ class Run:
 
     @property
     def finished(self) -> bool:
+        """Whether all chains have reached the end of the plan, and probabilities of links are calibrated."""
+        return self.sampled and self.calibration is not None
+
+    @property
+    def sampled(self) -> bool:
         """Whether all chains have reached the end of the plan."""
         return all(chain.state.iteration >= self.plan.length for chain in self.chains)
+
+    @property
+    def sampling_offset(self) -> float:
+        """What corrects log-odds of links for the sampling of non-links, see `linktopics.calibration`."""
+        n, n_links = self.network.n_documents, self.network.n_links
+        n_unlinked = n * (n - 1) // (1 if self.network.directed else 2) - n_links
+        return sampling_offset(self.settings, n_links, self.n_pairs - n_links, n_unlinked)
 
 
 def check_extends(run: Run, network: DocumentNetwork, n_topics: int) -> None:

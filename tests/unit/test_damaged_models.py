@@ -1,16 +1,15 @@
 """Damaged models: every damage is told in a sentence, and nothing but our own errors gets through."""
 
 import contextlib
-import hashlib
-import json
 import re
 import shutil
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save
+from safetensors.numpy import save
 from scipy.sparse import csr_array
 
+from changed_models import array, put, replace_file, seal
 from linktopics import DataError, RelationalTopicModel
 from linktopics.errors import ModelError
 from linktopics.features import PairMatrix
@@ -126,44 +125,9 @@ def test_an_edited_parameter(saved):
 # --- with checksums that fit ------------------------------------------------------------------------------------------
 
 
-def seal(folder, change):
-    """Change model.json so that its checksum fits."""
-    manifest = json.loads((folder / MANIFEST).read_text())
-    manifest.pop("checksum", None)
-    manifest = change(manifest) or manifest
-    manifest["checksum"] = folders._checksum(manifest)
-    (folder / MANIFEST).write_text(json.dumps(manifest))
-
-
-def replace_file(folder, start, data):
-    """Put other bytes in place of a file, and let sizes and checksums in model.json fit."""
-    (path,) = folder.glob(f"{start}-*.safetensors")
-    data = data(load_file(path)) if callable(data) else data
-    path.write_bytes(data)
-
-    def change(manifest):
-        entries = [*manifest["files"]]
-        for chain in manifest["chains"]:
-            entries += [chain["state"], *chain["samples"]]
-        for entry in entries:
-            if entry["file"] == path.name:
-                entry.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
-
-    seal(folder, change)
-
-
 def test_layout_and_order_of_the_manifest_do_not_matter(saved, fitted):
     seal(saved, lambda manifest: dict(reversed(manifest.items())))
     assert_same(load(saved), fitted)
-
-
-def put(*path, to):
-    def change(manifest):
-        for key in path[:-1]:
-            manifest = manifest[key]
-        manifest[path[-1]] = to
-
-    return change
 
 
 SEALED = {
@@ -176,11 +140,11 @@ SEALED = {
     "an unknown file": (put("files", 0, "file", to="network.safetensors"), "it is missing"),
     "another network": (put("network_file", to="training.safetensors"), "do not fit each other"),
     "another vectorizer": (put("vectorizer", "colour", to="red"), "does not know: colour"),
-    "no settings": (put("settings", to={}), "do not fit each other"),
+    "no settings": (put("settings", to={}), r"settings\.n_topics is missing"),
     "other settings": (put("settings", "colour", to="red"), "do not fit each other"),
-    "another plan": (put("plan", to=[]), "do not fit each other"),
+    "another plan": (put("plan", to=[]), "plan is list"),
     "no parameters": (put("parameters", to={}), "do not fit each other"),
-    "half a chain": (put("chains", 0, to={}), "do not fit each other"),
+    "half a chain": (put("chains", 0, to={}), r"chains\[0\]\.number is missing"),
     "fewer documents": (put("network", "n_documents", to=9), "do not fit each other"),
     "fewer words": (put("network", "n_words", to=3), "do not fit each other"),
 }
@@ -254,10 +218,6 @@ def test_arrays_that_are_named_twice(saved, fitted):
         assert_same(load(saved), fitted)
     replace_file(saved, "samples-0", header(lambda text: text.replace("1/doc_topic", "0/doc_topic"))(data))
     assert_refused(saved, "damaged")
-
-
-def array(name, change):
-    return lambda arrays: save({**arrays, name: np.ascontiguousarray(change(arrays[name]))})
 
 
 def cut_off(arrays, ending):

@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import contextlib
-import errno
 import os
 import signal
 import sys
@@ -16,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from linktopics import DataError, RelationalTopicModel
 from linktopics.errors import ModelError
 from linktopics.progress import ProgressBar
-from linktopics.storage.folder import MANIFEST, ModelFolder
 from small_models import SHORT, answers, assert_same, attributes, small_model, small_network
 
 load = RelationalTopicModel.load
@@ -153,44 +151,6 @@ def test_a_run_with_checkpoints_leaves_its_model(tmp_path):
         with pytest.raises(ValueError, match=r"checkpoint_every is .*whole number from 1"):
             small_model().fit(NETWORK, checkpoint=tmp_path / "other", checkpoint_every=every)
     assert not (tmp_path / "other").exists()
-
-
-@pytest.fixture(scope="module")
-def whole():
-    return small_model(pair_features=None, n_samples=3, thin=1).fit(NETWORK)
-
-
-def failing_writes(monkeypatch, number):
-    """Let one of the writes to disk fail, as if it was full for a moment."""
-    real, lock, calls = ModelFolder._put, threading.Lock(), []
-
-    def put(self, name, data):
-        with lock:
-            calls.append(name)
-            here = len(calls) == number
-        if here:
-            raise ModelError(f"{name}: cannot be written ({os.strerror(errno.ENOSPC)}).")
-        real(self, name, data)
-
-    monkeypatch.setattr(ModelFolder, "_put", put)
-    return calls
-
-
-@pytest.mark.parametrize("number", [1, 3, *range(5, 8), *range(12, 22), 35])
-def test_a_full_disk(number, whole, tmp_path, monkeypatch):
-    """Whichever file cannot be written, what is on disk goes on to the same end."""
-    model = clone(whole)
-    with monkeypatch.context() as patch:
-        calls = failing_writes(patch, number)
-        with pytest.raises(ModelError, match="No space left"):
-            model.fit(NETWORK, checkpoint=tmp_path / "model", checkpoint_every=1)
-    if number <= 5:  # network, training pairs, two chains and the first manifest
-        assert calls[4:5] == [MANIFEST][: number // 5]
-        with pytest.raises(ModelError, match="not a model"):
-            load(tmp_path / "model")
-    else:
-        loaded = load(tmp_path / "model", unfinished=True, verify=True)
-        assert_same(loaded.resume(), whole)
 
 
 # --- beyond the end ---------------------------------------------------------------------------------------------------

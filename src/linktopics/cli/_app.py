@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import signal
 import sys
-import threading
 import warnings
 from typing import Annotated, Any
 
@@ -18,7 +18,8 @@ from linktopics.errors import LinktopicsError
 __all__ = ["Debug", "app", "main"]
 
 USER_ERROR = 2
-INTERRUPTED, TERMINATED = 130, 143  # 128 + SIGINT and SIGTERM, as shells count
+SIGNALLED = 128
+"""Plus the number of the signal, as shells count: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
 
 ORDER = [
     "demo", "info", "fit", "resume", "topics", "suggest", "words", "explain", "report", "serve", "evaluate",
@@ -42,14 +43,17 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; turn warnings, errors of the user and an interrupt into sentences, these into exit codes."""
+        _met.clear()
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _say_warning
                 return super().invoke(ctx)
         except KeyboardInterrupt as stop:
+            number = _met[0] if _met else int(signal.SIGINT)
             said = " ".join(map(str, stop.args))
-            typer.echo(f"linktopics: {said or 'interrupted.'}", err=True)
-            raise typer.Exit(TERMINATED if _terminated.is_set() else INTERRUPTED) from None
+            with contextlib.suppress(OSError):  # of a terminal that is gone
+                typer.echo(f"linktopics: {said or 'interrupted.'}", err=True)
+            raise typer.Exit(SIGNALLED + number) from None
         except BrokenPipeError:
             raise  # the reader of the output has gone, which typer knows to take quietly
         except (LinktopicsError, ValueError, OSError, MemoryError) as error:
@@ -61,12 +65,13 @@ class Commands(TyperGroup):
             raise typer.Exit(USER_ERROR) from None
 
 
-_terminated = threading.Event()
+_met: list[int] = []
+"""The signals that ended the command, the first first."""
 
 
-def _terminate(*_: Any) -> None:
-    """Take SIGTERM for an interrupt, which saves and stops, and remember which it was."""
-    _terminated.set()
+def _terminate(number: int, *_: Any) -> None:
+    """Take a signal for an interrupt, which saves and stops, and remember which it was."""
+    _met.append(number)
     raise KeyboardInterrupt
 
 
@@ -113,7 +118,10 @@ def root(
 
 def main() -> None:
     """Run the command line; the entry point of ``linktopics``."""
-    signal.signal(signal.SIGTERM, _terminate)
+    for name in ("SIGTERM", "SIGHUP"):  # the terminal was closed; Windows has no such thing
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # and not ignored, as nohup has it
+            signal.signal(number, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # arrows and boxes on a terminal that has none

@@ -74,6 +74,14 @@ class SamplerKind(str, Enum):
     cached = "cached"
 
 
+class Calibration(str, Enum):
+    """What probabilities of links are corrected for."""
+
+    held_out = "held-out"
+    sampling = "sampling"
+    none = "none"
+
+
 class EngineName(str, Enum):
     """Who runs the shards of a chain."""
 

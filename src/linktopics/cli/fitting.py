@@ -13,6 +13,7 @@ from linktopics.cli._options import (
     DATA_HELP,
     NUMBER,
     REAL,
+    Calibration,
     EngineName,
     Format,
     FormatOption,
@@ -36,6 +37,10 @@ def _option(help: str, panel: str, default: str | None = None, *names: str, **mo
     return typer.Option(*names, help=shown, rich_help_panel=panel, show_default=False, **more)
 
 
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Count everything again after each sweep and compare; takes several times as long."),
+]
 MinDocuments = Annotated[
     int | None,
     _option("Leave out words that fewer documents have.", DATA, "1", "--min-documents", min=1, metavar=NUMBER),
@@ -131,6 +136,14 @@ def fit(
         str | None,
         _option("Non-links: auto, a fraction, or from 1 on a number per link.", LINKS, "auto", metavar=f"auto|{REAL}"),
     ] = None,
+    calibration: Annotated[
+        Calibration | None,
+        _option(
+            "What probabilities are corrected for: sampling of non-links, and what held-out documents show.",
+            LINKS,
+            "held-out",
+        ),
+    ] = None,
     margin: Annotated[float | None, _option("Margin of the hinge loss.", LINKS, "1", metavar=REAL)] = None,
     weight_variance: Annotated[
         float | None, _option("Prior variance of each weight.", LINKS, "10", metavar=REAL)
@@ -187,6 +200,17 @@ def fit(
         int | None,
         _option("Sweeps between two checkpoints.", CHAINS, "50", "--checkpoint-every", min=1, metavar=NUMBER),
     ] = None,
+    checkpoint_minutes: Annotated[
+        float | None,
+        _option(
+            "Minutes between two checkpoints, if so many sweeps take longer.",
+            CHAINS,
+            "10",
+            "--checkpoint-minutes",
+            min=0,
+            metavar=REAL,
+        ),
+    ] = None,
     min_documents: MinDocuments = None,
     max_share: MaxShare = None,
     stop_words: StopWords = None,
@@ -194,25 +218,29 @@ def fit(
     directed: Directed = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
+    check: Check = False,
     debug: Debug = False,
 ) -> None:
     """Fit a model and save it in a folder.
 
     The run is kept in the folder while it is on its way. Ctrl-C finishes
-    the sweep, saves and stops; linktopics resume goes on.
+    the sweep, saves and stops; linktopics resume goes on, also after a
+    crash. A full disk does not stop the run: it goes on with a warning.
 
-    DATA and all options but --overwrite and --quiet can stand in the file
-    of --config, too; those on the command line come first.
+    DATA and all options but --overwrite, --quiet and --check can stand in
+    the file of --config, too; those on the command line come first.
     """
     options = dict(locals())
     given = {name: value for name, value in options.items() if value is not None and name not in NOT_SETTINGS}
     given = {name: value.value if isinstance(value, Enum) else value for name, value in given.items()}
     from linktopics.commands.fitting import run_fit
+    from linktopics.sampler.checking import checked
 
-    run_fit(given, config, overwrite=overwrite, quiet=quiet)
+    with checked(check):
+        run_fit(given, config, overwrite=overwrite, quiet=quiet)
 
 
-NOT_SETTINGS = ("config", "overwrite", "quiet", "debug")
+NOT_SETTINGS = ("config", "overwrite", "quiet", "check", "debug")
 
 
 @app.command(
@@ -249,13 +277,25 @@ def resume(
         ),
     ] = None,
     checkpoint_every: Annotated[int, typer.Option(min=1, metavar=NUMBER, help="Sweeps between two checkpoints.")] = 50,
+    checkpoint_minutes: Annotated[
+        float,
+        typer.Option(min=0, metavar=REAL, help="Minutes between two checkpoints, if so many sweeps take longer."),
+    ] = 10.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
+    check: Check = False,
     debug: Debug = False,
 ) -> None:
-    """Go on with a run that was stopped, or add burn-in or samples to one that is finished."""
-    from linktopics.commands.fitting import run_resume
+    """Go on with a run that was stopped, or add burn-in or samples to one that is finished.
 
-    run_resume(model, iterations, samples, jobs, checkpoint_every, (engine.value, address), quiet=quiet)
+    If the last checkpoint is damaged, the one before it is taken, with a
+    warning; the model comes to the same in the end.
+    """
+    from linktopics.commands.fitting import run_resume
+    from linktopics.sampler.checking import checked
+
+    pace = (checkpoint_every, checkpoint_minutes)
+    with checked(check):
+        run_resume(model, iterations, samples, jobs, *pace, (engine.value, address), quiet=quiet)
 
 
 @app.command(

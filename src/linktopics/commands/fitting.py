@@ -6,24 +6,28 @@ import difflib
 import shlex
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
+from linktopics._inputs import check_sizes, check_tokens
 from linktopics._report import numbered
 from linktopics.commands.output import printable
 from linktopics.commands.reading import read_network
 from linktopics.engines import Engine, Ray
 from linktopics.errors import DataError, ModelError, mixing_not_told
 from linktopics.features import BUILT_IN, DEFAULT, Column
+from linktopics.going_on import check_pace
 from linktopics.model import RelationalTopicModel
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Plan
 from linktopics.rendering import make_console
 from linktopics.seeds import resolve_seed_words
 from linktopics.storage.folder import MANIFEST, ModelFolder
+from linktopics.storage.keeping import is_finished
 
 __all__ = ["run_fit", "run_resume", "run_warmup", "settings_of"]
 
@@ -50,7 +54,8 @@ READING = ("min_documents", "max_share", "stop_words", "strict")
 LISTS = ("feature", "column", "seed_words")
 
 OTHERS = (
-    "data", "output", "checkpoint_every", "engine", "address", "seed_words", "negatives", "feature", "column",
+    "data", "output", "checkpoint_every", "checkpoint_minutes", "engine", "address", "seed_words", "negatives",
+    "calibration", "feature", "column",
 )  # fmt: skip
 
 N_TOPICS_SHOWN = 12
@@ -74,32 +79,34 @@ def run_fit(given: Mapping[str, Any], config: Path | None, *, overwrite: bool, q
     for name, cure in (("data", "name the data"), ("output", "say where the model goes: -o FOLDER")):
         if name not in chosen:
             raise DataError(f"{cure}; see linktopics fit --help.")
-    folder = Path(chosen["output"])
-    ModelFolder(folder).refuse_taken(overwrite=overwrite)
     model = RelationalTopicModel(**settings_of(chosen), verbose=False if quiet else "auto")
     _check_settings(model)
-    reading = {name: chosen[name] for name in READING if name in chosen}
+    pace = _pace(chosen.get("checkpoint_every", 50), chosen.get("checkpoint_minutes", 10.0))
     engine = _engine(chosen.get("engine", "threads"), chosen.get("address"))
+    folder = ModelFolder(chosen["output"])
+    before = _saved(folder.path)
+    with folder.held(overwrite=overwrite), _stopping(folder.path, before):
+        network = _read(model, chosen)
+        started = time.perf_counter()
+        model.fit(network, checkpoint=folder, **pace, overwrite=overwrite, engine=engine)
+    _show(model, folder.path, time.perf_counter() - started)
+
+
+def _read(model: RelationalTopicModel, chosen: Mapping[str, Any]) -> DocumentNetwork:
+    """Read the data, and say what was read and what is about to be done."""
+    reading = {name: chosen[name] for name in READING if name in chosen}
     columns = [feature.column for feature in _columns(chosen)]
     network = read_network(str(chosen["data"]), {**reading, **({"columns": columns} if columns else {})})
     resolve_seed_words(model.seed_words, model.seed_weight, model.n_topics, network)  # which refuses what it must
+    check_tokens(network)
+    check_sizes(network)
     console = make_console()
     console.print(f"{chosen['data']}: {repr(network).partition('(')[2].removesuffix(')')}", markup=False)
+    if not network.n_links:
+        console.print("there are no links: topics come from words alone, and links cannot be suggested.", markup=False)
     sweeps = model.n_iter + model.n_samples * model.thin
     console.print(f"{numbered(model.n_topics, 'topic')}, {numbered(model.n_chains, 'chain')} of {sweeps:,} sweeps")
-    started, before = time.perf_counter(), _saved(folder)
-    try:
-        with mixing_not_told():
-            model.fit(
-                network,
-                checkpoint=folder,
-                checkpoint_every=chosen.get("checkpoint_every", 50),
-                overwrite=overwrite,
-                engine=engine,
-            )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(_stopped(folder, before)) from None
-    _show(model, folder, time.perf_counter() - started)
+    return network
 
 
 def run_resume(
@@ -108,27 +115,61 @@ def run_resume(
     n_samples: int | None,
     n_jobs: int | None,
     checkpoint_every: int,
+    checkpoint_minutes: float,
     engine: tuple[str, str | None] = ("threads", None),
     *,
     quiet: bool,
 ) -> None:
     """Go on with a run, and keep it where it is."""
-    model = RelationalTopicModel.load(path, unfinished=True)
-    model.set_params(n_jobs=-1 if n_jobs is None else n_jobs, verbose=False if quiet else "auto")
-    if model._run.finished and not n_iter and not n_samples:
-        raise DataError(
-            f"{path}: the run is finished; add burn-in with --iterations N, or samples with --samples N, to go on."
-        )
-    console = make_console()
-    done = min(chain.state.iteration for chain in model._run.chains)
-    console.print(f"{model._run.network!r}, from sweep {done:,} on", markup=False)
-    started = time.perf_counter()
+    pace, runs_shards = _pace(checkpoint_every, checkpoint_minutes), _engine(*engine)
+    folder, more = ModelFolder(path), bool(n_iter or n_samples)
+    if not more and _is_finished(folder):
+        folder.remove_leftovers()
+        raise _finished(path)
+    with folder.held(overwrite=True, make=False), _stopping(path):
+        model = RelationalTopicModel.load(path, unfinished=True)
+        model.set_params(n_jobs=-1 if n_jobs is None else n_jobs, verbose=False if quiet else "auto")
+        if not more and model._run.finished:  # the checkpoint that was gone back to
+            raise _finished(path)
+        console = make_console()
+        done = min(chain.state.iteration for chain in model._run.chains)
+        console.print(f"{model._run.network!r}, from sweep {done:,} on", markup=False)
+        started = time.perf_counter()
+        model.resume(n_iter, n_samples, checkpoint=folder, **pace, engine=runs_shards)
+    _show(model, path, time.perf_counter() - started)
+
+
+def _finished(path: Path) -> DataError:
+    return DataError(
+        f"{path}: the run is finished; add burn-in with --iterations N, or samples with --samples N, to go on."
+    )
+
+
+def _is_finished(folder: ModelFolder) -> bool:
+    """Tell whether what stands in the manifest is a finished run; what is damaged is not."""
+    try:
+        return is_finished(folder.manifest())
+    except (ModelError, KeyError, TypeError):
+        return False
+
+
+def _pace(every: int, minutes: float) -> dict[str, Any]:
+    """Return how often checkpoints come, as `fit` takes it."""
+    try:
+        check_pace(every, minutes)
+    except ValueError as error:
+        raise DataError(str(error).replace("_", "-").replace(", or None", "")) from None
+    return {"checkpoint_every": every, "checkpoint_minutes": minutes}
+
+
+@contextmanager
+def _stopping(folder: Path, before: bytes | None = None) -> Iterator[None]:
+    """Let an interrupt tell what was kept; and leave out what is told of mixing otherwise."""
     try:
         with mixing_not_told():
-            model.resume(n_iter, n_samples, checkpoint=path, checkpoint_every=checkpoint_every, engine=_engine(*engine))
+            yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_stopped(path)) from None
-    _show(model, path, time.perf_counter() - started)
+        raise KeyboardInterrupt(_stopped(folder, before)) from None
 
 
 def run_warmup(topics: Sequence[int]) -> None:
@@ -153,6 +194,8 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the model that options stand for."""
     parameters: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
     parameters.update({name: chosen[option] for option, name in PARAMETERS.items() if option in chosen})
+    if "calibration" in chosen:
+        parameters["calibration"] = None if chosen["calibration"] == "none" else chosen["calibration"]
     if "negatives" in chosen:
         parameters["negatives"] = _negatives(chosen["negatives"])
     if "seed_words" in chosen:
@@ -175,7 +218,7 @@ def _check_settings(model: RelationalTopicModel) -> None:
         model._validate_params()
     except ValueError as error:
         told = str(error)
-        for option, name in PARAMETERS.items():
+        for option, name in {**PARAMETERS, "negatives": "negatives"}.items():
             told = told.replace(f"The {name!r} parameter of RelationalTopicModel", option.replace("_", "-"))
         raise DataError(told) from None
 
@@ -237,10 +280,14 @@ def _read_config(path: Path) -> dict[str, Any]:
         values = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise DataError(f"{path}: the file is not UTF-8; save it as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}: not TOML: {error}.") from None
+    except (ValueError, RecursionError) as error:
+        told = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition("; use sys.")[0]
+        raise DataError(f"{path}: not TOML: {told}; a line is: topics = 20.") from None
     known = {*PARAMETERS, *READING, *OTHERS}
     found = {name.replace("-", "_"): value for name, value in values.items()}
+    if len(found) < len(values):
+        twice = next(name for name in values if "-" in name and name.replace("-", "_") in values)
+        raise DataError(f"{path}: {twice} is there twice, with - and with _; give it once.")
     for name in found:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -267,6 +314,8 @@ def _wrong_kind(name: str, value: Any) -> str | None:
         return 'a list as ["0:red,green"], or a table as {0 = ["red", "green"]}'
     if name in ("jobs", "checkpoint_every") and (type(value) is not int or value < 1):
         return "a whole number from 1 on"
+    if name == "checkpoint_minutes" and (type(value) not in (int, float) or not value > 0):
+        return "a number above 0"
     return None
 
 
@@ -279,17 +328,23 @@ def _linked_document(network: DocumentNetwork) -> Any:
 def _saved(folder: Path) -> bytes | None:
     """Return what stands in the manifest of a model, to see later whether it is another."""
     path = folder / MANIFEST
-    return path.read_bytes() if path.is_file() else None
+    try:
+        return path.read_bytes() if path.is_file() else None
+    except (OSError, ValueError):
+        return None
 
 
 def _stopped(folder: Path, before: bytes | None = None) -> str:
     """Say where a run was stopped and how to go on."""
+    unchanged = f"interrupted before anything was kept; the model in {folder} is as it was."
     if before is not None and _saved(folder) == before:
-        return f"interrupted before anything was kept; the model in {folder} is as it was."
+        return unchanged
     try:
         manifest = ModelFolder(folder).manifest()
     except ModelError:
         return "interrupted before anything was kept."
+    if _is_finished(ModelFolder(folder)):
+        return unchanged
     length = Plan(**manifest["plan"]).length
     done = ", ".join(f"{chain['iteration']:,}" for chain in manifest["chains"])
     again = f"linktopics resume {shlex.quote(str(folder))}"

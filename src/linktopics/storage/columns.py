@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from linktopics._checks import check_texts, check_unique, check_words
 from linktopics._report import NetworkReport
 from linktopics.errors import DataError, ModelError
 from linktopics.network import DocumentNetwork
@@ -47,18 +49,28 @@ def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
     """Return a column that `pack` made; None if there is none of this name."""
     if name in arrays:
         return arrays[name]
-    if f"{name}/json" in arrays:
-        listed = json.loads(arrays[f"{name}/json"].tobytes())
-    elif f"{name}/text" in arrays:
-        data, ends = arrays[f"{name}/text"].tobytes(), arrays[f"{name}/ends"].tolist()
-        listed = []
-        start = 0
-        for end in ends:
-            listed.append(data[start:end].decode("utf-8", "surrogatepass"))
-            start = end
-    else:
-        return None
+    try:
+        if f"{name}/json" in arrays:
+            listed = json.loads(arrays[f"{name}/json"].tobytes())
+            if not isinstance(listed, list) or not _plain(listed):
+                raise ValueError("it is not a list of plain values")
+        elif f"{name}/text" in arrays:
+            listed = _split(arrays[f"{name}/text"].tobytes(), arrays[f"{name}/ends"])
+        else:
+            return None
+    except (KeyError, ValueError, RecursionError) as error:
+        raise ModelError(f"the model is damaged (of its {name}: {str(error)[:200]}); take it from a copy.") from None
     return np.fromiter(listed, dtype=object, count=len(listed))
+
+
+def _split(data: bytes, ends: NDArray) -> list[str]:
+    """Take strings apart that stand end to end."""
+    if ends.ndim != 1 or ends.dtype != np.int64 or (np.diff(ends, prepend=0) < 0).any():
+        raise ValueError("strings do not follow one another")
+    if (int(ends[-1]) if len(ends) else 0) != len(data):
+        raise ValueError("strings do not end where their text does")
+    starts = [0, *ends.tolist()]
+    return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(starts)]
 
 
 def network_arrays(network: DocumentNetwork) -> dict[str, NDArray]:
@@ -85,15 +97,19 @@ def restore_network(arrays: dict[str, NDArray], described: dict[str, Any], vecto
     starts, words, values = (arrays[f"counts/{part}"] for part in ("starts", "words", "values"))
     links = arrays["links"]
     sound = (
-        len(starts) == n + 1
+        {array.ndim for array in (starts, words, values)} == {1}
+        and {starts.dtype.name, words.dtype.name} <= {"int32", "int64"}
+        and len(starts) == n + 1
         and len(words) == len(values)
         and int(starts[-1]) == len(words)
         and bool((np.diff(starts) >= 0).all())
         and (not len(words) or (int(words.min()) >= 0 and int(words.max()) < V))
         and int(starts[0]) == 0
-        and (not len(values) or (values.dtype == np.int32 and int(values.min()) > 0))
+        and values.dtype == np.int32
+        and (not len(values) or int(values.min()) > 0)
         and links.ndim == 2
         and links.shape[1] == 2
+        and links.dtype == np.int64
         and (not len(links) or (int(links.min()) >= 0 and int(links.max()) < n))
     )
     if not sound:
@@ -109,15 +125,25 @@ def restore_network(arrays: dict[str, NDArray], described: dict[str, Any], vecto
     columns = {name: unpack(arrays, f"columns/{number}") for number, name in enumerate(described["columns"])}
     needed = [network.ids, *columns.values()]
     optional = [column for column in (network.titles, network.labels, network.texts) if column is not None]
-    if any(column is None or len(column) != n for column in (*needed, *optional)) or (
-        network.vocabulary is not None and len(network.vocabulary) != V
+    if any(column is None or column.shape != (n,) for column in (*needed, *optional)) or (
+        network.vocabulary is not None and network.vocabulary.shape != (V,)
     ):
         raise ModelError("the model is damaged (ids, words or columns are missing); take it from a copy.")
+    _check_names(network)
     network.columns = {name: column for name, column in columns.items() if column is not None}
     network.vectorizer = vectorizer
     network.report = _restore_report(described["report"])
     network._positions = None
     return network
+
+
+def _check_names(network: DocumentNetwork) -> None:
+    """Raise DataError, as when a network is made, if ids or words are not names, or not those of one thing each."""
+    check_unique(network.ids, "ids", "take the model from a copy")
+    if network.vocabulary is not None:
+        check_words(network.vocabulary)
+    if network.texts is not None:
+        check_texts(network.texts, None)
 
 
 def describe_network(network: DocumentNetwork) -> dict[str, Any]:

@@ -7,7 +7,9 @@ import json
 import os
 import platform
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import Any
@@ -16,16 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics import __version__
-from linktopics.errors import LinktopicsError, ModelError
+from linktopics._checks import user_stacklevel
+from linktopics.calibration import LinkCalibration
+from linktopics.errors import CheckpointWarning, DataError, LinktopicsError, ModelError
 from linktopics.features import FeatureSet, FittedFeature, resolve_features
-from linktopics.kernels.lanes import padded
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import Chain, Plan, PosteriorSample
 from linktopics.run import Run
 from linktopics.sampler import Corpus, Priors, Seeds, Settings, State, count_topics
+from linktopics.storage.checking import check_manifest, check_run, check_training, shown
 from linktopics.storage.columns import describe_network, network_arrays, restore_network, unpack
-from linktopics.storage.folder import ModelFolder
+from linktopics.storage.folder import MANIFEST, PREVIOUS, ModelFolder
 from linktopics.storage.parameters import (
     Functions,
     parameters_to_json,
@@ -34,11 +38,14 @@ from linktopics.storage.parameters import (
     vectorizer_to_json,
 )
 
-__all__ = ["Keeper", "load_run"]
+__all__ = ["Keeper", "is_finished", "load_run"]
 
 VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma")
 
 STATE_ARRAYS = ("assignments", "weights", "feature_weights", "augmented", "streams")
+
+UNFIT = (KeyError, TypeError, IndexError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What goes wrong where the parts of a model were not made for each other."""
 
 SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha")
 
@@ -46,50 +53,96 @@ SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha
 class Keeper:
     """Keeps a run in a folder; safe to call from several threads.
 
+    Until the run is finished every chain has two states there, so that the one before can be gone back to.
+
     Parameters
     ----------
-    path : path
-        The folder.
+    folder : ModelFolder
+        The folder, held.
     kind : str
         Name of the estimator.
     parameters : dict
         Its parameters.
     run : Run
-        What to keep. Network and training pairs are written at once, chains by `keep`.
-    overwrite : bool
-        Whether to replace a model that is there.
+        What to keep. All of it is written at once, and chains again by `keep`.
     framed : bool
         Whether the model was fitted to a data frame, whose columns are the words.
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        kind: str,
-        parameters: dict[str, Any],
-        run: Run,
-        *,
-        overwrite: bool,
-        framed: bool = False,
+        self, folder: ModelFolder, kind: str, parameters: dict[str, Any], run: Run, *, framed: bool = False
     ) -> None:
-        self.folder = ModelFolder(path)
-        self.folder.claim(overwrite=overwrite)
+        self.folder, self.run = folder, run
         self._lock = threading.Lock()
-        self._chains: dict[int, dict[str, Any]] = {}
-        self._samples: dict[int, list[dict[str, Any]]] = {chain.number: [] for chain in run.chains}
-        self._kept: dict[int, list[PosteriorSample]] = {chain.number: [] for chain in run.chains}
-        written, arrays = parameters_to_json(parameters)
-        network = run.network
-        self._fixed = {"network": self.folder.write("network", network_arrays(network))}
-        self._fixed["training"] = self.folder.write("training", {**_training_arrays(run), **arrays})
-        self._manifest = {
-            "kind": kind,
-            "framed": framed,
-            "parameters": written,
+        self._kind, self._framed, self._parameters = kind, framed, parameters
+        self._now = _Kept()
+        self._write_all()
+
+    def keep(self, chain: Chain) -> None:
+        """Write the state of a chain and the samples that are new; if that fails, what was kept before stays."""
+        with self._lock:
+            if not self.folder.is_whole():
+                raise self._gone()
+            self._write_some([chain])
+
+    def keep_all(self, behind: Iterable[Chain], resting: Iterable[Chain]) -> None:
+        """Write chains that are behind; or, if the folder was removed and all chains are resting, all anew."""
+        with self._lock:
+            if self.folder.is_whole():
+                self._write_some(behind)
+            elif {chain.number for chain in resting} == {chain.number for chain in self.run.chains}:
+                self.folder.make_again()
+                self._write_all()
+            else:
+                raise self._gone()
+
+    def kept(self) -> str:
+        """Return what the folder has, in words."""
+        with self._lock:
+            try:
+                whole = self.folder.is_whole()
+            except ModelError:
+                whole = False
+            done = ", ".join(f"{entry['iteration']:,}" for _, entry in sorted(self._now.chains.items()))
+        has = f"sweep {done} of {self.run.plan.length:,}" if whole else "no checkpoint of the run now"
+        return f"{self.folder.path} has {has}"
+
+    def _gone(self) -> ModelError:
+        return ModelError(f"{self.folder.path}: the folder, or some of its files, is not there any more.")
+
+    def _write_some(self, chains: Iterable[Chain]) -> None:
+        now = self._now.copy()
+        with self._changing():
+            for chain in chains:
+                self._write(chain, now)
+            self._commit(now)
+        self._tidy()
+
+    def _write_all(self) -> None:
+        run, now = self.run, _Kept()
+        with self._changing():
+            written, arrays = parameters_to_json(self._parameters)
+            now.fixed["network"] = self.folder.write("network", network_arrays(run.network))
+            now.fixed["training"] = self.folder.write("training", {**_training_arrays(run), **arrays})
+            self._manifest = self._described(written)
+            for chain in run.chains:
+                self._write(chain, now)
+                if not run.finished:
+                    self._write(chain, now)
+            self._commit(now)
+        self._tidy()
+
+    def _described(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return what of the manifest stays the same for the whole run."""
+        run = self.run
+        return {
+            "kind": self._kind,
+            "framed": self._framed,
+            "parameters": parameters,
             "settings": dataclasses.asdict(run.settings),
             "plan": dataclasses.asdict(run.plan),
-            "network": json.loads(json.dumps(describe_network(network), default=str)),
-            "vectorizer": vectorizer_to_json(network.vectorizer),
+            "network": json.loads(json.dumps(describe_network(run.network), default=str)),
+            "vectorizer": vectorizer_to_json(run.network.vectorizer),
             "features": run.features.to_json(),
             "entropy": [str(part) for part in run.entropy],
             "inference_seed": run.inference_seed,
@@ -98,19 +151,19 @@ class Keeper:
             "quantities": run.quantities,
             "versions": _versions(),
         }
-        for chain in run.chains:
-            self._write(chain)
-        self._commit()
 
-    def keep(self, chain: Chain) -> None:
-        """Write the state of a chain and the samples that are new."""
-        with self._lock:
-            self._write(chain)
-            self._commit()
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Remove the files that were written if the change does not come to its end."""
+        try:
+            yield
+        except (Exception, KeyboardInterrupt):
+            self.folder.undo()
+            raise
 
-    def _write(self, chain: Chain) -> None:
+    def _write(self, chain: Chain, now: _Kept) -> None:
         number, state = chain.number, chain.state
-        kept, files = self._kept[number], self._samples[number]
+        kept, files = now.samples.get(number, ([], []))
         if [*map(id, kept)] != [*map(id, chain.samples[: len(kept)])]:  # they were dropped for more burn-in
             kept, files = [], []
         new = chain.samples[len(kept) :]
@@ -127,18 +180,62 @@ class Keeper:
             "rng": [generator.bit_generator.state for generator in state.generators],
             "seconds": dict(chain.seconds),
             "state": self.folder.write(f"chain-{number}", _state_arrays(chain)),
+            "samples": files,
         }
-        # Only now: a state and its samples change together, or not at all if the disk is full.
-        self._chains[number], self._samples[number], self._kept[number] = entry, files, [*kept, *new]
+        now.before[number] = now.chains.get(number, entry)
+        now.chains[number], now.samples[number] = entry, ([*kept, *new], files)
 
-    def _commit(self) -> None:
-        chains = [{**entry, "samples": self._samples[number]} for number, entry in sorted(self._chains.items())]
-        files = [*self._fixed.values()]
-        for entry in chains:
+    def _commit(self, now: _Kept) -> None:
+        """Make what was written the current checkpoint, and the one before what can be gone back to."""
+        now.saved = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.folder.commit(*self._manifest_of(now, now.chains))
+        self._now = now
+
+    def _tidy(self) -> None:
+        """Keep what can be gone back to, and remove what is older; a finished model needs neither."""
+        now, length = self._now, self.run.plan.length
+        if self.run.calibration is not None and all(entry["iteration"] >= length for entry in now.chains.values()):
+            self.folder.tidy()
+        else:
+            self.folder.tidy(*self._manifest_of(now, now.before))
+
+    def _manifest_of(
+        self, now: _Kept, chains: dict[int, dict[str, Any]]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return a manifest of chains, and the files that it names."""
+        entries = [entry for _, entry in sorted(chains.items())]
+        files = [*now.fixed.values()]
+        for entry in entries:
             files += [entry["state"], *entry["samples"]]
-        saved = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        fixed = {f"{name}_file": entry["file"] for name, entry in self._fixed.items()}
-        self.folder.commit({**self._manifest, "saved": saved, **fixed, "chains": chains}, files)
+        fixed = {f"{name}_file": entry["file"] for name, entry in now.fixed.items()}
+        calibration = None if self.run.calibration is None else self.run.calibration.to_json()
+        return {**self._manifest, "saved": now.saved, **fixed, "calibration": calibration, "chains": entries}, files
+
+
+@dataclasses.dataclass
+class _Kept:
+    """What is in the folder: entries of files by their name, of chains by number.
+
+    Attributes
+    ----------
+    fixed : dict
+        Files that stay the same for the whole run.
+    chains, before : dict
+        The last state of each chain, and the one before.
+    samples : dict
+        The samples of each chain that were written, and their files.
+    saved : str
+        When.
+    """
+
+    fixed: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    chains: dict[int, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    before: dict[int, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    samples: dict[int, tuple[list[PosteriorSample], list[dict[str, Any]]]] = dataclasses.field(default_factory=dict)
+    saved: str = ""
+
+    def copy(self) -> _Kept:
+        return _Kept(self.fixed, {**self.chains}, {**self.before}, {**self.samples})
 
 
 def _training_arrays(run: Run) -> dict[str, NDArray]:
@@ -180,14 +277,56 @@ def _versions() -> dict[str, str]:
 
 
 def load_run(
-    path: str | os.PathLike[str], kind: str, *, vectorizer: Any, functions: Functions | None, verify: bool
+    path: str | os.PathLike[str],
+    kind: str,
+    *,
+    vectorizer: Any,
+    functions: Functions | None,
+    verify: bool,
+    unfinished: bool = False,
 ) -> tuple[dict[str, Any], Run, bool]:
-    """Return the parameters of a model and its run; what only going on needs stays on disk until then."""
+    """Return the parameters of a model and its run; what only going on needs stays on disk until then.
+
+    Where a run may be `unfinished`, to go on with it, all files are compared with their checksums, and if the last
+    checkpoint is damaged the one before is taken, with a warning.
+    """
     folder = ModelFolder(path)
-    manifest = folder.manifest()
-    folder.check(manifest, everything=verify)
+    arguments = (folder, kind, vectorizer, functions, verify or unfinished)
+    try:
+        return _load(MANIFEST, *arguments)
+    except ModelError as error:
+        if not unfinished or not folder.has_previous:
+            raise
+        damage = error
+    told = str(damage).rpartition(";")[0] or str(damage)
+    try:
+        found = _load(PREVIOUS, *arguments)
+    except ModelError as error:
+        if str(error) == str(damage):  # a model of another kind or of a later version
+            raise
+        other = str(error).rpartition(";")[0] or str(error)
+        raise ModelError(
+            f"{told}, and so is the checkpoint before it ({other}); take the model from a copy, or fit it again."
+        ) from None
+    run = found[1]
+    done = ", ".join(f"{chain.state.iteration:,}" for chain in run.chains)
+    warnings.warn(
+        f"{told}; going on from the checkpoint before it, sweep {done} of {run.plan.length:,}, to the same result.",
+        CheckpointWarning,
+        stacklevel=user_stacklevel(),
+    )
+    return found
+
+
+def _load(
+    name: str, folder: ModelFolder, kind: str, vectorizer: Any, functions: Functions | None, everything: bool
+) -> tuple[dict[str, Any], Run, bool]:
+    manifest = folder.manifest(name)
+    folder.check(manifest, everything=everything)
     if manifest.get("kind") != kind:
-        raise ModelError(f"{folder.path}: the model is a {manifest.get('kind')}, not a {kind}.")
+        other = shown(manifest.get("kind")).strip("'")
+        raise ModelError(f"{folder.path}: the model is a {other}, not a {kind}.")
+    check_manifest(folder.path / name, manifest)
     entries = {entry["file"]: entry for entry in manifest["files"]}
     try:
         training = folder.read(entries[manifest["training_file"]])
@@ -196,7 +335,8 @@ def load_run(
         parameters = restore_parameters(manifest["parameters"], training, functions)
         chains = [_chain(folder, entry, entries) for entry in manifest["chains"]]
         settings = Settings(**manifest["settings"])
-        restore = _Restore(parameters, settings, network, training)
+        columns = manifest["features"]["columns"]
+        restore = _Restore(parameters, settings, network, training, columns, folder)
         run = Run(
             network=network,
             settings=settings,
@@ -210,15 +350,35 @@ def load_run(
             described=manifest["described"],
             waken=_Waken(training, folder),
         )
-        _check_sizes(run, training)
+        run.calibration = _calibration(run, manifest)
+        check_run(run, training)
+    except DataError as error:
+        raise ModelError(f"{folder.path}: the model is damaged ({str(error)[:300].rstrip('.')}).") from None
     except LinktopicsError:
         raise
-    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-        raise ModelError(
-            f"{folder.path}: the model is damaged (model.json and the arrays do not fit each other: {error!r}); take "
-            "it from a copy, or fit and save it again."
-        ) from None
+    except UNFIT as error:
+        raise _unfit(folder, error) from None
     return parameters, run, bool(manifest.get("framed"))
+
+
+def is_finished(manifest: dict[str, Any]) -> bool:
+    """Tell whether the run of a manifest is finished; models of before there was calibration need none."""
+    length, calibration = Plan(**manifest["plan"]).length, manifest.get("calibration", {})
+    return calibration is not None and all(chain["iteration"] >= length for chain in manifest["chains"])
+
+
+def _calibration(run: Run, manifest: dict[str, Any]) -> LinkCalibration | None:
+    """Return what calibrates probabilities; a model of before there was such a thing is corrected for sampling."""
+    if manifest.get("calibration") is not None:
+        return LinkCalibration.from_json(manifest["calibration"])
+    return LinkCalibration(run.sampling_offset) if run.sampled and "calibration" not in manifest else None
+
+
+def _unfit(folder: ModelFolder, error: Exception) -> ModelError:
+    return ModelError(
+        f"{folder.path}: the model is damaged (model.json and the arrays do not fit each other: {repr(error)[:300]}); "
+        "take it from a copy, or fit and save it again."
+    )
 
 
 def _network(arrays: dict[str, NDArray], manifest: dict[str, Any], vectorizer: Any) -> DocumentNetwork:
@@ -235,55 +395,25 @@ class _Restore:
     settings: Settings
     network: DocumentNetwork
     training: dict[str, NDArray]
+    columns: list[str]
+    folder: ModelFolder
 
     def __call__(self) -> list[FittedFeature]:
         fitted = []
-        for feature in resolve_features(self.parameters["pair_features"], self.parameters["intercept"]):
-            start = f"fitted {feature.name}/"
-            own = {name.removeprefix(start): array for name, array in self.training.items() if name.startswith(start)}
-            fitted.append(feature.restore(self.network, self.settings, own))
+        try:
+            for feature in resolve_features(self.parameters["pair_features"], self.parameters["intercept"]):
+                start = f"fitted {feature.name}/"
+                own = {
+                    name.removeprefix(start): values for name, values in self.training.items() if name.startswith(start)
+                }
+                fitted.append(feature.restore(self.network, self.settings, own))
+            if [column for feature in fitted for column in feature.columns] != self.columns:
+                raise ValueError("the features are others than those of the weights")
+        except LinktopicsError:
+            raise
+        except UNFIT as error:
+            raise _unfit(self.folder, error) from None
         return fitted
-
-
-def _check_sizes(run: Run, training: dict[str, NDArray]) -> None:
-    """Raise ValueError if arrays are not of the sizes that the sampler and predictions take for granted."""
-    if not run.chains or "log joint" not in run.quantities:
-        raise ValueError("there are no chains or no trace")
-    for name, array, size in _expected(run, training):
-        if array.shape != size:
-            raise ValueError(f"{name} is an array of {array.shape} in place of {size}")
-
-
-def _expected(run: Run, training: dict[str, NDArray]) -> Iterator[tuple[str, NDArray, tuple[int, ...]]]:
-    """Give arrays by name with the sizes that they should have."""
-    K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
-    F, P = len(run.features.columns), run.n_pairs
-    weights = {"weights": (K, K), "feature_weights": (F,)}
-    of_states = {
-        **weights,
-        "assignments": (run.network.n_tokens,),
-        "augmented": (P,),
-        "streams": (run.settings.n_shards, 4),
-    }
-    of_samples = {**weights, "word_topic": (V, padded(K)), "doc_topic": (n, K), "alpha": (K,)}
-    for name in ("source", "target", "label"):
-        yield name, training[name], (P,)
-    yield "features", training["features"], (F, P)
-    for name, array in training.items():
-        if name.startswith("fitted ") and name.endswith("/word_topic"):
-            yield name, array, (V, padded(K))
-    for chain in run.chains:
-        state, of = chain.state, f"chain {chain.number}"
-        if state.priors is not None:
-            yield f"{of}, alpha", state.priors.alpha, (K,)
-        elif state.iteration:
-            raise ValueError(f"{of} has no alpha")
-        yield f"{of}, trace", chain.trace, (len(chain.trace), len(run.quantities))
-        for name, size in of_states.items():
-            yield f"{of}, {name}", getattr(state, name), size
-        for number, sample in enumerate(chain.samples):
-            for name, size in of_samples.items():
-                yield f"{of}, sample {number}, {name}", getattr(sample, name), size
 
 
 def _chain(folder: ModelFolder, entry: dict[str, Any], entries: dict[str, dict[str, Any]]) -> Chain:
@@ -333,16 +463,10 @@ class _Waken:
 
     def __call__(self, run: Run) -> None:
         arrays = self.training
-        for array, end in (
-            (arrays["source"], run.network.n_documents),
-            (arrays["target"], run.network.n_documents),
-            *((chain.state.assignments, run.settings.n_topics) for chain in run.chains),
-        ):
-            if len(array) and not 0 <= int(array.min()) <= int(array.max()) < end:
-                raise ModelError(
-                    f"{self.folder.path}: the model is damaged (a topic or a document is out of range); take it from a "
-                    "copy, or fit and save it again."
-                )
+        try:
+            check_training(run, arrays)
+        except ValueError as error:
+            raise _unfit(self.folder, error) from None
         pairs = TrainingPairs(arrays["source"], arrays["target"], arrays["label"], run.network.n_documents)
         seeds = Seeds(arrays["seeds/word"], arrays["seeds/topic"], arrays["seeds/amount"])
         features = arrays["features"].T

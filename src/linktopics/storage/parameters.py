@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
@@ -13,8 +14,18 @@ from scipy.sparse import csr_array
 
 from linktopics._checks import as_list, user_stacklevel
 from linktopics.errors import DataError, ModelError, NetworkWarning
-from linktopics.features import BUILT_IN, Column, PairFeature, PairFunction, PairMatrix, Similarity
+from linktopics.features import (
+    BUILT_IN,
+    Column,
+    PairFeature,
+    PairFunction,
+    PairMatrix,
+    Similarity,
+    resolve_features,
+)
+from linktopics.storage.checking import MAX_JOBS, shown
 from linktopics.storage.columns import pack, unpack
+from linktopics.storage.patterns import may_take_for_ever
 
 __all__ = [
     "parameters_to_json",
@@ -22,6 +33,9 @@ __all__ = [
     "restore_vectorizer",
     "vectorizer_to_json",
 ]
+
+MAX_NGRAM = 100
+"""Words, or letters, of the longest sequences that a vectorizer from a file may count."""
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -52,8 +66,12 @@ def restore_parameters(
     result = dict(values)
     if isinstance(result["pair_features"], list):
         result["pair_features"] = [_restore_feature(one, arrays, functions or {}) for one in result["pair_features"]]
+    resolve_features(result["pair_features"], result["intercept"])  # which refuses what it does not know
     if result["seed_words"] is not None:
-        result["seed_words"] = dict(map(tuple, result["seed_words"]))
+        result["seed_words"] = {int(topic): list(words) for topic, words in result["seed_words"]}
+    jobs = result.get("n_jobs")
+    if jobs is not None and not (type(jobs) is int and 1 <= abs(jobs) <= MAX_JOBS):
+        raise ValueError(f"n_jobs is {shown(jobs)}")
     return result
 
 
@@ -89,6 +107,8 @@ def _feature_to_json(feature: Any, name: str) -> tuple[Any, dict[str, NDArray]]:
 def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Functions) -> Any:
     if isinstance(described, str):
         return _similarity(described)
+    if not all(isinstance(value, str) for value in described.values()):
+        raise TypeError("a pair feature is not described by strings")
     if described["kind"] == "Column":
         return Column(described["column"], described["compare"])
     name = described["name"]
@@ -99,6 +119,12 @@ def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Func
     if ids is None:
         raise KeyError(f"{at}/ids")
     parts = (arrays[f"{at}/values"], arrays[f"{at}/columns"], arrays[f"{at}/starts"])
+    if (
+        {part.ndim for part in parts} != {1}
+        or parts[0].dtype != np.float64
+        or {p.dtype.kind for p in parts[1:]} != {"i"}
+    ):
+        raise ValueError(f"{at} is no sparse matrix")
     matrix = csr_array(parts, shape=(len(ids), len(ids)))
     matrix.check_format(full_check=True)
     return PairMatrix(matrix, ids.tolist(), name)
@@ -143,9 +169,9 @@ def vectorizer_to_json(vectorizer: Any) -> dict[str, Any] | None:
         if isinstance(parameters["stop_words"], set | frozenset | tuple | np.ndarray):
             parameters["stop_words"] = sorted(parameters["stop_words"])
         code = [name for name, value in parameters.items() if callable(value)]
-        if not code:
+        reason = f"its {code[0]} is a function" if code else _refused(parameters)
+        if not reason:
             return {name: _number(value) for name, value in parameters.items()}
-        reason = f"its {code[0]} is a function"
     warnings.warn(
         f"the vectorizer is not saved with the model, because {reason}; to ask the model about new texts, load it with "
         "RelationalTopicModel.load(path, vectorizer=...).",
@@ -153,6 +179,31 @@ def vectorizer_to_json(vectorizer: Any) -> dict[str, Any] | None:
         stacklevel=user_stacklevel(),
     )
     return None
+
+
+def _refused(parameters: Mapping[str, Any]) -> str:
+    """Say what is wrong with a vectorizer that a file describes; nothing, if it does no more than count words."""
+    if parameters["input"] != "content":
+        return f"it reads files (input={shown(parameters['input'])})"
+    code = [name for name in ("preprocessor", "tokenizer", "vocabulary") if parameters[name] is not None]
+    if code or parameters["analyzer"] not in ("word", "char", "char_wb"):
+        return f"its {(code or ['analyzer'])[0]} is not one of scikit-learn's own"
+    longest = parameters["ngram_range"][-1]
+    if not (isinstance(longest, Integral) and longest <= MAX_NGRAM):
+        return f"it counts sequences of {shown(longest)} words"
+    if parameters["dtype"] not in {
+        np.dtype(kind).name for kind in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]
+    }:
+        return f"it counts in {shown(parameters['dtype'])}"
+    words = parameters["stop_words"]
+    if not (words in (None, "english") or (isinstance(words, list) and all(isinstance(word, str) for word in words))):
+        return "its stop words are not words"
+    try:
+        pattern = parameters["token_pattern"]
+        slow = pattern is not None and may_take_for_ever(pattern)
+    except (re.error, TypeError, OverflowError, RecursionError):
+        return "its token_pattern is no regular expression"
+    return f"its token_pattern ({shown(pattern)}) may take for ever" if slow else ""
 
 
 def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | None) -> Any:
@@ -167,8 +218,15 @@ def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | 
             "the model's vectorizer has parameters that this version of scikit-learn does not know: "
             f"{', '.join(sorted(set(parameters) - set(known)))}; install the version that model.json names."
         )
+    refused = _refused(parameters)
+    if refused:
+        raise ModelError(
+            f"the model's vectorizer cannot be taken from a file, because {refused}; load the model with "
+            "RelationalTopicModel.load(path, vectorizer=...)."
+        )
     given = {**parameters, "dtype": np.dtype(parameters["dtype"]).type, "ngram_range": tuple(parameters["ngram_range"])}
     vectorizer = CountVectorizer(**given)
+    vectorizer._validate_params()
     vectorizer.vocabulary_ = {word: number for number, word in enumerate(vocabulary.tolist())}
     vectorizer.fixed_vocabulary_ = False
     return vectorizer
