@@ -142,6 +142,38 @@ def test_logistic_mixture_gives_back_the_likelihood(cost, is_link):
         assert 2 * stats.norm.sf(z) > FALSE_ALARM
 
 
+@pytest.mark.parametrize("score", [0.0, 1e-6, 1.0, -12.0, 25.0, 1e3, -1e6])
+@pytest.mark.parametrize("cost", [1e-3, 0.02, 1e3, 1e4])
+def test_polya_gamma_at_extreme_costs(cost, score):
+    """Mean, variance and Laplace transform for tiny and huge costs, at scores on all sides of where methods change.
+
+    The variance of tiny shapes has heavy tails, which its own standard error takes in. The sampler asks for exp(-t x)
+    at t = score^2 / 2; far above 800 the sum of small terms that is drawn as one gamma variate would be seen, and for
+    cost 1e4 at score 1e6 the formula of the transform itself is rounded in the seventh digit.
+    """
+    n = 60_000
+    x = loss_of("logistic", np.full(n, True), cost).draw(np.full(n, score), np.random.default_rng([58, int(cost)]))
+    assert np.isfinite(x).all()
+    assert (x >= 0).all()
+    size = abs(score)
+    mean = polya_gamma_mean(cost, size) if size > 1e-3 else cost / 4
+    variance = cost / 24 if size < 1e-3 else polya_gamma_variance(cost, size) if size < 30 else cost / (2 * size**3)
+    assert 2 * stats.norm.sf(abs(x.mean() - mean) / np.sqrt(variance / n)) > FALSE_ALARM
+    squares = (x - mean) ** 2
+    assert 2 * stats.norm.sf(abs(squares.mean() - variance) / (squares.std() / np.sqrt(n))) > FALSE_ALARM
+    for t in (min(0.5 / mean, 200.0), min(3 / mean, 800.0)):
+        values = np.exp(-t * x)
+        gap = max(0.0, abs(values.mean() - polya_gamma_laplace(cost, size, t)) - 1e-6)
+        assert 2 * stats.norm.sf(gap / (values.std() / np.sqrt(n))) > FALSE_ALARM
+
+
+def test_large_costs_start_where_the_scores_are():
+    """Weights start at zero, so the variables of large costs start at their mean there; others at the paper's 1."""
+    loss = loss_of("logistic", np.array([True, False]), 1e4, 4.0)
+    assert loss.start().tolist() == [2500.0, 1.0]
+    assert loss_of("hinge", np.array([True, False]), 1e4, 4.0).start().tolist() == [1.0, 1.0]
+
+
 # --- inverse Gaussian -------------------------------------------------------------------------------------------------
 
 
@@ -174,6 +206,29 @@ def test_inverse_gaussian_moments():
         assert 2 * stats.norm.sf(abs(x.mean() - (b + 1)) / np.sqrt((b + 2) / N)) > FALSE_ALARM
         squares = (x - b - 1) ** 2
         assert 2 * stats.norm.sf(abs(squares.mean() - (b + 2)) / (squares.std() / np.sqrt(N))) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("b", [1e-12, 1e-7, 1e-3, 1e3, 1e6, 1e10, 1e16])
+def test_inverse_gaussian_of_tiny_and_huge_means(b):
+    """1 / lambda ~ InverseGaussian(1 / b, 1): E lambda = b + 1, Var lambda = b + 2, E 1 / lambda = 1 / b; no overflow.
+
+    The mean of 1 / lambda is only looked at where its variance, 1 / b^3, leaves something to see.
+    """
+    loss = loss_of("hinge", np.full(N, True), 1e4, 1.0, 100.0)
+    with np.errstate(all="raise"):
+        x = loss.draw(np.full(N, 100.0 - b / 1e4), np.random.default_rng([59, int(100 + np.log10(b))]))
+    b = 1e4 * abs(100.0 - (100.0 - b / 1e4))  # what is left of it after rounding
+    assert (x >= 1e-10).all()
+    assert np.isfinite(x).all()
+    assert 2 * stats.norm.sf(abs(x.mean() - (b + 1)) / np.sqrt((b + 2) / N)) > FALSE_ALARM
+    if b < 1e12:  # beyond, x - b - 1 is rounding
+        squares = (x - b - 1) ** 2
+        assert 2 * stats.norm.sf(abs(squares.mean() - (b + 2)) / (squares.std() / np.sqrt(N))) > FALSE_ALARM
+    if b > 100:
+        assert 2 * stats.norm.sf(abs((1 / x).mean() - 1 / b) / np.sqrt(b**-3.0 / N + 1e-32 / b**2)) > FALSE_ALARM
+    linear, quadratic = loss.gaussian(x)
+    assert np.isfinite(linear.astype(np.float32)).all()
+    assert np.isfinite(quadratic.astype(np.float32)).all()
 
 
 @pytest.mark.parametrize("is_link", [True, False])

@@ -13,6 +13,8 @@ import pytest
 from scipy import stats
 
 import reference
+from linktopics import SamplingError
+from linktopics.sampler import weights
 from worlds import make_corpus, make_sampler, random_features, random_pairs
 
 FALSE_ALARM = 1e-3
@@ -177,3 +179,142 @@ def test_both_methods_have_the_same_mean(features):
             draw = reference.free_weights(sampler.state.weights, sampler.state.feature_weights, kind)
             noise = np.sqrt(np.diag(np.linalg.inv(precision)))
             assert (np.abs(draw - mean) < 1e-3 * mean.std() + 6 * noise).all()
+
+
+# --- matrices that cannot be factored ---------------------------------------------------------------------------------
+
+
+def refusing(monkeypatch, times):
+    """Let so many factorisations fail; return a list of the jitters that were tried."""
+    factor, tried = weights._factor, []
+
+    def refuse(matrix, jitter=0.0):
+        tried.append(jitter)
+        return None if len(tried) <= times else factor(matrix, jitter)
+
+    monkeypatch.setattr(weights, "_factor", refuse)
+    return tried
+
+
+@pytest.mark.parametrize("features", ["none", "all"])
+@pytest.mark.parametrize("kind", ["full", "symmetric", "diagonal"])
+@pytest.mark.parametrize("times", [1, 3, 4], ids=["first jitter", "last jitter", "conjugate gradients"])
+def test_each_resort_draws_from_the_same_distribution(times, kind, features, monkeypatch):
+    """Whether a factorisation fails once, thrice or always, draws are what the reference says."""
+    rng = np.random.default_rng([45, times, len(kind), len(features)])
+    sampler = network(rng, 3, kind, "cholesky", features)
+    label = sampler.corpus.label
+    linear, quadratic = reference.gaussian_form("logistic", rng.gamma(2.0, 0.5, len(label)), label, 4.0, 1.0, 1.0)
+    tried = refusing(monkeypatch, times)
+    sampler.shard.hold(linear, quadratic)
+    sampler.draw_weights()
+    assert tried == list(weights.JITTERS[: times + 1])
+    monkeypatch.undo()
+    monkeypatch.setattr(weights, "JITTERS", weights.JITTERS[times : times + 1])  # from now on, this one alone
+    draws = standardised_draws(sampler, kind, linear, quadratic, 400)
+    assert standard_normal_p_value(draws) > FALSE_ALARM
+
+
+@pytest.mark.parametrize(("kind", "method"), METHODS)
+def test_a_singular_precision_is_drawn_from(kind, method):
+    """Curvatures of 1e18 beside a prior precision of 1e-6: in float64 the matrix is singular, or worse.
+
+    Every draw must be finite, and what pairs are sure of must come out: scores of linear / quadratic.
+    """
+    rng = np.random.default_rng([46, METHODS.index((kind, method))])
+    sampler = network(rng, 3, kind, method, n_documents=12, share=0.1)
+    sampler.weight_sampler.variance = 1e6
+    n = sampler.corpus.n_pairs
+    rows = explicit_rows(sampler, kind)
+    truth = rows @ rng.normal(size=rows.shape[1])
+    quadratic = 10 ** rng.uniform(16, 18, n)
+    sampler.shard.hold(quadratic * truth, quadratic)
+    for _ in range(20):
+        sampler.draw_weights()
+        state = sampler.state
+        free = reference.free_weights(state.weights, state.feature_weights, kind)
+        assert np.isfinite(free).all()
+        np.testing.assert_allclose(rows @ free, truth, atol=2e-3)
+
+
+def test_a_jitter_is_needed_and_enough(monkeypatch):
+    """Two rows that are all but the same, and no prior to speak of: the rounded matrix has a negative eigenvalue."""
+    rows = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 1e-9, 0.0], [0.0, 0.0, 1.0]])
+    precision = rows.T @ (np.array([1e12, 1e12, 1.0])[:, None] * rows)
+    precision[1, 1] *= 1 - 1e-15
+    assert np.linalg.eigvalsh(precision).min() < 0
+    assert weights._factor(precision) is None
+    jitter = next(jitter for jitter in weights.JITTERS if weights._factor(precision, jitter) is not None)
+    assert jitter == 1e-14
+    sampler = weights.WeightSampler(1, 2, "diagonal", False, 1e30)
+    rng = np.random.default_rng(0)
+    draws = np.array(
+        [
+            np.append(*sampler.draw(lambda name, *args: answer(name, precision, rng, *args), np.zeros((1, 1)), 0))
+            for _ in range(400)
+        ]
+    )
+    assert np.isfinite(draws).all()
+    assert 2 * stats.norm.sf(np.abs(draws[:, 2].mean()) * 20) > FALSE_ALARM  # the well-known third is N(0, 1)
+    assert draws[:, 2].std() == pytest.approx(1.0, abs=0.15)
+
+
+def answer(name, precision, rng, *args):
+    """Answer as a single shard would, with a precision of our own and no pull."""
+    return {
+        "diagonal": lambda: [(precision, np.zeros(len(precision)))],
+        "noise": lambda size: [rng.standard_normal(size)],
+    }[name](*args)
+
+
+@pytest.mark.parametrize(("kind", "method"), METHODS)
+def test_what_is_not_finite_is_refused(kind, method):
+    rng = np.random.default_rng(47)
+    sampler = network(rng, 3, kind, method)
+    n = sampler.corpus.n_pairs
+    sampler.shard.hold(np.ones(n), np.full(n, np.inf))
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(SamplingError, match=r"the weights could not be drawn: .* take small"),
+    ):
+        sampler.draw_weights()
+
+
+def test_conjugate_gradients_see_that_they_break_down():
+    """A preconditioner or a matrix that is not positive definite gives None, not a wrong answer."""
+    right, ones = np.array([1.0, 2.0]), np.ones(2)
+    good, bad = np.diag([2.0, 3.0]), np.diag([2.0, -3.0])
+
+    def solve(matrix, inverse):
+        return weights._conjugate_gradients(lambda x: matrix @ x, right, np.zeros(2), lambda r: inverse @ r, ones)
+
+    np.testing.assert_allclose(solve(good, np.eye(2)), [0.5, 2 / 3], rtol=1e-2)
+    assert solve(bad, np.eye(2)) is None
+    assert solve(good, bad) is None
+    assert solve(np.nan * good, np.eye(2)) is None
+
+
+@pytest.mark.parametrize("kind", ["full", "symmetric"])
+def test_conjugate_gradients_that_break_down_have_resorts(kind, monkeypatch):
+    """A preconditioner that stiff pairs spoil is replaced by one without them, then by factors; then it is said."""
+    rng = np.random.default_rng(48)
+    sampler = network(rng, 4, kind, "cg", loss="hinge")
+    label = sampler.corpus.label
+    linear, quadratic = reference.gaussian_form("hinge", 10 ** rng.uniform(-4, 2, len(label)), label, 4.0, 1.0, 1.0)
+    plain, asked = weights.WeightSampler._preconditioner, []
+
+    def spoilt(self, margins, stiff, max_stiff):
+        asked.append(max_stiff)
+        apply = plain(self, margins, stiff, max_stiff)
+        return (lambda r: -apply(r)) if max_stiff or len(asked) > 1000 else apply
+
+    monkeypatch.setattr(weights.WeightSampler, "_preconditioner", spoilt)
+    draws = standardised_draws(sampler, kind, linear, quadratic, 300)
+    assert asked[:2] == [weights.MAX_STIFF_PAIRS, 0]
+    assert standard_normal_p_value(draws) > FALSE_ALARM
+    monkeypatch.setattr(weights.WeightSampler, "_preconditioner", lambda self, *args: lambda r: -r)
+    draws = standardised_draws(sampler, kind, linear, quadratic, 300)
+    assert standard_normal_p_value(draws) > FALSE_ALARM
+    monkeypatch.setattr(weights, "DENSE_MAX_TOPICS", 3)
+    with pytest.raises(SamplingError, match="conjugate gradients left an error after 1000 iterations"):
+        sampler.draw_weights()

@@ -416,7 +416,7 @@ def test_models_do_not_depend_on_the_number_of_threads(network):
 
 def test_one_shard_by_default_and_no_more_than_documents(network):
     assert RelationalTopicModel(4).n_shards == 1
-    assert fit(network, 500, n_chains=1)._run.settings.n_shards == 80
+    assert fit(network, 500, n_chains=1, n_iter=2, n_samples=1)._run.settings.n_shards == 80
 
 
 def test_models_in_shards_are_saved_and_go_on(network, tmp_path):

@@ -3,6 +3,9 @@
 A kernel that takes `topics` reads only its length, the padded number of topics, which the compiler then knows as a
 constant. It unrolls short loops of known length to scalars before it thinks of vectors, so the vectors are spelt out.
 
+Under NUMBA_BOUNDSCHECK=1 loads and stores are checked, as Numba checks other indices (give such runs a NUMBA_CACHE_DIR
+of their own: the cache does not know the difference); uncompiled (NUMBA_DISABLE_JIT=1) they always are.
+
 Numba's disk cache does not notice an edit of this file or of `drawing`: delete the ``__pycache__`` folders after one.
 """
 
@@ -15,7 +18,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, ConcreteTemplate, infer_global
 from numba.extending import lower_builtin, models, register_model
@@ -80,6 +83,7 @@ def _compiled(function: Any, result: Any, *params: Any) -> Callable[[Any], Any]:
     def decorate(emit: Any) -> Any:
         @lower_builtin(function, *params)
         def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            _check_bounds(context, builder, function, sig, args)
             return emit(builder, *args)
 
         return emit
@@ -106,6 +110,31 @@ def _address(builder: Any, rows: Any, i: Any, k: Any) -> Any:
     return builder.bitcast(builder.gep(builder.extract_value(rows, 4), [offset]), _VECTOR.as_pointer())
 
 
+def _check_bounds(context: Any, builder: Any, function: Any, sig: Any, args: Any, n_vectors: int = 1) -> None:
+    """Under NUMBA_BOUNDSCHECK=1, let `load` and `store` and those of blocks raise IndexError where `within` does."""
+    is_on = vars(config).get("BOUNDSCHECK")
+    if not is_on or function.__name__ not in ("load", "store", "load_block", "store_block"):
+        return
+    at = next(place for place, arg in enumerate(sig.args) if isinstance(arg, types.Array))
+    rows, i, k = args[at : at + 3]
+    n_rows, row_length = (builder.extract_value(rows, [5, axis]) for axis in (0, 1))
+    last = builder.add(k, ir.Constant(_I64, n_vectors * LANES))
+    zero = ir.Constant(_I64, 0)
+    wrong = builder.or_(
+        builder.or_(builder.icmp_signed("<", i, zero), builder.icmp_signed(">=", i, n_rows)),
+        builder.or_(builder.icmp_signed("<", k, zero), builder.icmp_signed(">", last, row_length)),
+    )
+    with builder.if_then(wrong, likely=False):
+        context.call_conv.return_user_exc(builder, IndexError, ("lanes are out of bounds",))
+
+
+def within(rows: Any, i: int, k: int, width: int) -> Any:
+    """Return ``rows[i, k : k + width]``; raise IndexError where NumPy would count from the end, or return less."""
+    if not (0 <= i < rows.shape[0] and k >= 0 and k + width <= rows.shape[1]):
+        raise IndexError(f"lanes {k} to {k + width - 1} of row {i} are out of bounds of {rows.shape}")
+    return rows[i, k : k + width]
+
+
 for _function, _instruction in (
     (operator.add, "fadd"),
     (operator.sub, "fsub"),
@@ -122,11 +151,11 @@ for _function, _instruction in (
 
 
 def load(rows, i, k):  # type: ignore[no-untyped-def]
-    return rows[i, k : k + LANES].astype(np.float32)
+    return within(rows, i, k, LANES).astype(np.float32)
 
 
 def store(rows, i, k, x):  # type: ignore[no-untyped-def]
-    rows[i, k : k + LANES] = x
+    within(rows, i, k, LANES)[:] = x
 
 
 def prefetch(rows, i, k):  # type: ignore[no-untyped-def]
@@ -314,11 +343,11 @@ def block_width(topics):  # type: ignore[no-untyped-def]
 
 
 def load_block(topics, rows, i, k):  # type: ignore[no-untyped-def]
-    return rows[i, k : k + block_width(topics)].copy()
+    return within(rows, i, k, block_width(topics)).copy()
 
 
 def store_block(topics, rows, i, k, x):  # type: ignore[no-untyped-def]
-    rows[i, k : k + block_width(topics)] = x
+    within(rows, i, k, block_width(topics))[:] = x
 
 
 def zero_block(topics):  # type: ignore[no-untyped-def]
@@ -344,7 +373,9 @@ def _compiled_block(function: Any, *params: Any) -> Callable[[Any], Any]:
         @lower_builtin(function, *params)
         def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             blocks = [arg.n_vectors for arg in (sig.return_type, *sig.args) if isinstance(arg, _Block)]
-            return emit(builder, blocks[0] if blocks else _n_vectors(len(sig.args[0])), *args)
+            n_vectors = blocks[0] if blocks else _n_vectors(len(sig.args[0]))
+            _check_bounds(context, builder, function, sig, args, n_vectors)
+            return emit(builder, n_vectors, *args)
 
         return emit
 

@@ -298,7 +298,10 @@ def sweep(  # type: ignore[no-untyped-def]
                 if extent[t] > SPAN:
                     _exp_shifted(topics, work, A, t, EA, K)
             # Weights are (word_topic + beta) * work[q] * EA[r], but for t, where the token itself is not counted.
-            rest = (word_topic[w, t] - ONE + beta) * (doc_topic[i, t] - ONE + alpha[0, t]) * less[t]
+            # The maximum keeps the compiler from adding up beta - 1 first, in which a small beta would be lost.
+            rest = (
+                (max(word_topic[w, t] - ONE, ZERO) + beta) * (max(doc_topic[i, t] - ONE, ZERO) + alpha[0, t]) * less[t]
+            )
             if extent[t] <= SPAN:
                 q, r = _Q, t
                 rest *= work[_E, t] * EA[t, t]

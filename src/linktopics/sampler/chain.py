@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linktopics.errors import EngineError, SamplingError
+from linktopics.sampler.checking import check_shards, check_state, is_on
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.crew import Crew, Engine, LocalCrew, Threads, WorkersLostError
 from linktopics.sampler.parts import piece, place_tokens, split
@@ -79,6 +80,7 @@ class Sampler:
         self._kept = self._numbers()  # with the state's arrays, where to go back to if workers are lost
         self._stale = False  # whether the state's arrays are behind those of the shards
         self._losses = 0
+        self._checks = is_on()
         self._recovering(self.crew.exchange, "tell_topics", "hear_topics")
 
     def __iter__(self) -> Iterator[State]:
@@ -96,8 +98,17 @@ class Sampler:
                 f"the log joint is {state.log_joint} after iteration {state.iteration}: scores or weights left the "
                 "range that can be computed with. Costs, the weight variance or the margin are extreme; take smaller."
             )
+        if self._checks:
+            self.check()
         if self.crew.remote and state.iteration - self._kept["iteration"] >= RECOVERY_EVERY:
             self.gather()
+
+    def check(self) -> None:
+        """Count everything again and compare; raise `SamplingError` where anything differs (see `checking`)."""
+        self.gather()
+        check_state(self.corpus, self.state, self.settings)
+        accounts = self._recovering(self.crew.ask, "account")
+        check_shards(self.corpus, self.state, self.settings, self.parts, accounts)
 
     def gather(self) -> None:
         """Bring the arrays of the state up to date with those of all shards."""

@@ -23,12 +23,20 @@ SMALLEST_VARIABLE = 1e-10
 """Lower limit of the hinge loss's variable, so that its reciprocal stays in the range of float32. Values below it
 have a probability of some 1e-5 even for a pair that lies exactly on the margin."""
 
+LARGE_COST = 16.0
+"""Above this cost the logistic loss's variables start from their mean at score 0, and not from 1 as the paper has it.
+Started from 1, weights are drawn at scores of cost / 2 first, and where links can be told from non-links without error
+the chain takes some cost * pairs sweeps to come back from there."""
+
 
 class Loss(Protocol):
     """What the sampler asks of a loss; `label` and `cost` have one entry per pair."""
 
     label: NDArray[np.bool_]
     cost: Array
+
+    def start(self) -> Array:
+        """Return the augmented variables that a chain starts from."""
 
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
         """Draw the augmented variables given the scores."""
@@ -54,6 +62,10 @@ class LogisticLoss:
 
     label: NDArray[np.bool_]
     cost: Array
+
+    def start(self) -> Array:
+        """Return 1, or for large costs the mean at score 0."""
+        return np.where(self.cost > LARGE_COST, self.cost / 4, 1.0)
 
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
         """Draw from PG(cost, score)."""
@@ -84,6 +96,10 @@ class HingeLoss:
     label: NDArray[np.bool_]
     cost: Array
     margin: float
+
+    def start(self) -> Array:
+        """Return 1."""
+        return np.ones(len(self.cost))
 
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
         """Draw variables whose reciprocals are inverse Gaussian with mean 1 / (cost |margin - s score|) and shape 1.

@@ -54,13 +54,15 @@ def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Ar
     moderate = score <= LARGE_SCORE
     few = moderate & (whole <= LARGE_SHAPE)
     part = np.flatnonzero(~moderate)
-    result[part] = rng.wald(shape[part] / (2 * score[part]), shape[part] ** 2 / 4)
+    if len(part):
+        result[part] = rng.wald(shape[part] / (2 * score[part]), shape[part] ** 2 / 4)
     part = np.flatnonzero(moderate & ~few)
     if len(part):
         result[part] = random_polyagamma(shape[part], score[part], method="saddle", random_state=rng)
     add_polya_gamma(np.where(few, whole, 0.0), score, _upper_parts(), rng, result)
     part = np.flatnonzero(few & (shape > whole))
-    result[part] += _draw_fraction(shape[part] - whole[part], score[part], rng)
+    if len(part):
+        result[part] += _draw_fraction(shape[part] - whole[part], score[part], rng)
     return result
 
 

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from linktopics.errors import SamplingError
 from linktopics.kernels.lanes import padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.partition import pack, unpack
 from linktopics.kernels.sweep import pair_scores, project, sweep
+from linktopics.sampler.checking import Account
 from linktopics.sampler.losses import make_loss
 from linktopics.sampler.parts import Part
 from linktopics.sampler.priors import Priors
@@ -88,11 +90,17 @@ class Shard:
         self.linear, self.quadratic, self._sums = linear, quadratic, None
 
     def sums(self, name: str, *args: Any) -> Any:
-        """Return what the weight step asks for: a method of `PairSums`, "noise", or all to begin with "to_solve"."""
+        """Return what the weight step asks for.
+
+        That is a method of `PairSums`, "noise", sums with noise of their own ("perturb"), or "to_solve", all to begin
+        with.
+        """
         if name == "noise":
             return self._noise(*args)
         if self._sums is None:
             self._sums = PairSums(self.part, self.settings.n_topics, self.state.doc_topic, self.linear, self.quadratic)
+        if name == "perturb":
+            return self._sums.perturbed(self.state.rng)
         if name == "to_solve":
             n_noise, n_stiff = args
             noise = self._noise(n_noise)
@@ -153,8 +161,14 @@ class Shard:
     def _forces(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return ``linear - quadratic * offsets`` and the root of quadratic, side by side, by source and by target."""
         forces = np.empty((self.corpus.n_pairs, 2), np.float32)
-        forces[:, 0] = self.linear - self.quadratic * self.offsets() if self.corpus.n_features else self.linear
-        np.sqrt(self.quadratic, out=forces[:, 1], casting="same_kind")
+        with np.errstate(over="ignore", invalid="ignore"):
+            forces[:, 0] = self.linear - self.quadratic * self.offsets() if self.corpus.n_features else self.linear
+            np.sqrt(self.quadratic, out=forces[:, 1], casting="same_kind")
+        if not np.isfinite(forces).all():
+            raise SamplingError(
+                "the topics could not be drawn: the pull of a pair on them is beyond the range of float32. Costs or "
+                "the margin are extreme; take smaller ones."
+            )
         return forces, np.take(forces, self.corpus.in_pair, axis=0)  # much faster than indexing
 
     def augment(self) -> float:
@@ -280,6 +294,10 @@ class Shard:
         state = self.state
         own = state.augmented[: self.part.n_own_pairs].copy()
         return state.assignments.copy(), own, dict(state.rng.bit_generator.state), state.stream.copy()
+
+    def account(self) -> Account:
+        """Return all that the shard holds, to be checked."""
+        return Account(self.state, self._projection, self._words, self._total)
 
 
 def _narrow(counts: NDArray[np.float32]) -> NDArray:

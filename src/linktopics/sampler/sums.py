@@ -112,7 +112,8 @@ class PairSums:
         if len(pull):
             pull[self.stiff] = stiff
         result += self.stiff_sources.T @ (stiff[:, None] * self.stiff_targets)
-        return result, np.asarray(self.features.T @ pull) if len(pull) else pull
+        # Not by the length of the pull: a shard may have no pair of its own, and features all the same.
+        return result, np.asarray(self.features.T @ pull) if len(feature_weights) else pull
 
     def interactions(self, x: Array) -> Array:
         """Return sum_e x_e zbar_i zbar_j^T."""

@@ -6,12 +6,18 @@ U: phi_e is then zbar_i (x) zbar_j followed by x_e. For few topics the matrix is
 factored. For more, the same distribution is drawn from without the matrix: perturb the right-hand side by noise whose
 covariance is the precision, and solve by preconditioned conjugate gradients.
 
+The precision is positive definite, but where some pairs say 1e16 times as much as the prior its rounded entries need
+not be. A factorisation that fails is tried again with `JITTERS`, and then left to conjugate gradients; conjugate
+gradients that break down begin again with a plainer preconditioner, and then the matrix is built and factored if it is
+not too large. Where all this fails, `SamplingError` says so.
+
 Only sums over pairs are needed, see `PairSums`; each shard makes its own, and they are added here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,6 +35,12 @@ Ask = Callable[..., list[Any]]
 CHOLESKY_MAX_TOPICS = 8
 """Up to here the matrix of size K^2 is cheaper to build and factor than a dozen products with it."""
 
+JITTERS = (0.0, 1e-14, 1e-12, 1e-10)
+"""Shares of its diagonal that are added to a precision matrix until it can be factored. The rounding that made it
+indefinite is of the size of the first, so nothing is lost that was there: with jitter j the draw is from a Gaussian
+whose precision is at most 1 + j times too large along any direction that matters, and larger only in directions of
+which the diagonal says 1 / j times as much as the precision itself; there the draw is too close to its mean."""
+
 CG_TOLERANCE = 1e-3
 """Error left by conjugate gradients, in standard deviations of the distribution drawn from (root mean square)."""
 
@@ -39,6 +51,9 @@ FAR = 1e10
 
 MAX_STIFF_PAIRS = 200
 """How many stiff pairs the preconditioner takes in one by one."""
+
+DENSE_MAX_TOPICS = 32
+"""Up to here the matrix is built where conjugate gradients fail: 8 MB."""
 
 
 class WeightSampler:
@@ -90,7 +105,7 @@ class WeightSampler:
     def _draw_diagonal(self, ask: Ask) -> tuple[Array, Array]:
         K = self.n_topics
         precision, pull = _added(ask("diagonal"))
-        eta = _draw_gaussian(precision, pull, self.variance, _noise(ask, len(pull)))
+        eta = self._draw_dense(ask, precision, pull, np.diag)
         return np.diag(eta[:K]), eta[K:]
 
     def _draw_cholesky(self, ask: Ask) -> tuple[Array, Array]:
@@ -113,9 +128,34 @@ class WeightSampler:
             mixed = mixed[one] + off[:, None] * mixed[two]
         precision = np.block([[precision, mixed], [mixed.T, feature_precision]])
         pull = np.append(pull, feature_pull)
-        free = _draw_gaussian(precision, pull, self.variance, _noise(ask, len(pull)))
+        places = upper if self.symmetric else np.indices((K, K))
+        free = self._draw_dense(ask, precision, pull, lambda sums: self._fold(sums)[tuple(places)].reshape(-1))
         n = len(free) - self.n_features
         return np.asarray(free[:n][index] if self.symmetric else free[:n].reshape(K, K)), free[n:]
+
+    def _draw_dense(self, ask: Ask, precision: Array, pull: Array, free: Operator) -> Array:
+        """Draw from N(Lambda^-1 pull, Lambda^-1), Lambda = precision + I / variance, which is at hand as a matrix.
+
+        By Cholesky factors, with the least of `JITTERS` that will do; where none will, by conjugate gradients. `free`
+        takes the free weights out of a sum over pairs, K x K.
+        """
+        precision = precision + np.eye(len(precision)) / self.variance
+        if not (np.isfinite(precision).all() and np.isfinite(pull).all()):
+            raise _out_of_range("the sums over pairs are not finite")
+        noise = _noise(ask, len(pull))
+        for jitter in JITTERS:
+            drawn = _draw_by_factor(precision, pull, noise, jitter)
+            if drawn is not None:
+                return drawn
+        perturbed, of_features = _added(ask("perturb"))
+        right = np.append(free(perturbed), of_features) + noise / np.sqrt(self.variance)
+        diagonal = np.diag(precision)
+        solved = _conjugate_gradients(
+            lambda x: precision @ x, right, np.zeros(len(right)), lambda r: r / diagonal, np.ones(len(right))
+        )
+        if solved is None:
+            raise _out_of_range("their precision is not positive definite, and conjugate gradients fail, too")
+        return solved
 
     def _draw_cg(self, ask: Ask, start: Array, feature_start: Array) -> tuple[Array, Array]:
         K, F = self.n_topics, self.n_features
@@ -126,21 +166,30 @@ class WeightSampler:
         if self.symmetric:
             prior = np.triu(prior) + np.triu(prior, 1).T
         goal = np.append(self._fold(pull) + prior, feature_pull + noise[K * K :])
-        solve_topics = self._preconditioner(margins, list(stiff))
-        solve_features = np.linalg.inv(feature_precision + np.eye(F) / self.variance)
+        if not (np.isfinite(goal).all() and all(np.isfinite(part).all() for part in [*margins, feature_precision])):
+            raise _out_of_range("the sums over pairs are not finite")
+        feature_precision = feature_precision + np.eye(F) / self.variance
 
         # A vector of unknowns is U, row by row, and then the weights of features.
         def multiply(x: Array) -> Array:
             of_topics, of_features = _added(ask("product", x[: K * K].reshape(K, K), x[K * K :]))
             return np.append(self._fold(of_topics), of_features) + x / self.variance
 
-        def precondition(r: Array) -> Array:
-            return np.append(solve_topics(r[: K * K].reshape(K, K)), solve_features @ r[K * K :])
-
         measure = np.append(self._measure(), np.ones(F))
-        x = _conjugate_gradients(multiply, goal, np.append(start, feature_start), precondition, measure)
-        U = x[: K * K].reshape(K, K)
-        return 0.5 * (U + U.T) if self.symmetric else U, x[K * K :]  # symmetric but for rounding
+        for n_stiff in (MAX_STIFF_PAIRS, 0):
+            solve_topics = self._preconditioner(margins, list(stiff), n_stiff)
+            solve_features = _inverse(feature_precision, plain=n_stiff == 0)
+
+            def precondition(r: Array, topics: Operator = solve_topics, features: Array = solve_features) -> Array:
+                return np.append(topics(r[: K * K].reshape(K, K)), features @ r[K * K :])
+
+            x = _conjugate_gradients(multiply, goal, np.append(start, feature_start), precondition, measure)
+            if x is not None:
+                U = x[: K * K].reshape(K, K)
+                return 0.5 * (U + U.T) if self.symmetric else U, x[K * K :]  # symmetric but for rounding
+        if K > DENSE_MAX_TOPICS:
+            raise _out_of_range(f"conjugate gradients left an error after {CG_MAX_ITERATIONS} iterations")
+        return self._draw_cholesky(ask)
 
     def _fold(self, gradient: Array) -> Array:
         """Turn a gradient over all entries of U into one over the free weights, held in a matrix."""
@@ -154,13 +203,15 @@ class WeightSampler:
             return np.ones((self.n_topics, self.n_topics))
         return 0.5 + 0.5 * np.eye(self.n_topics)
 
-    def _preconditioner(self, margins: list[Array], stiff: list[tuple[Array, Array, Array]]) -> Operator:
+    def _preconditioner(
+        self, margins: list[Array], stiff: list[tuple[Array, Array, Array]], max_stiff: int
+    ) -> Operator:
         """Return the inverse of what the precision would be if linked documents were no more alike than others.
 
         That is a Kronecker product, scaled so that its diagonal is that of the precision: documents that are linked do
-        have topics in common. It takes in stiff pairs as if they were just not stiff, and the stiffest are put right by
-        Woodbury's formula. Over symmetric matrices, off-diagonal entries count twice in the data and once in the prior,
-        hence the half.
+        have topics in common. It takes in stiff pairs as if they were just not stiff, and the stiffest, at most
+        `max_stiff`, are put right by Woodbury's formula. Over symmetric matrices, off-diagonal entries count twice in
+        the data and once in the prior, hence the half.
         """
         symmetric = self.symmetric
         left, right, total, diagonal = margins
@@ -176,15 +227,15 @@ class WeightSampler:
         measure = self._measure()
 
         excess, sources, targets = (np.concatenate(arrays) for arrays in zip(*stiff, strict=True))
-        most = np.argsort(excess, kind="stable")[-MAX_STIFF_PAIRS:]
-        n_stiff = len(most)
+        n_stiff = min(len(excess), max_stiff)
+        most = np.argsort(excess, kind="stable")[len(excess) - n_stiff :]
         phi = sources[most][:, :, None] * targets[most][:, None, :] / scale
         phi = left_vectors.T @ phi @ right_vectors
         if symmetric:
             phi = 0.5 * (phi + phi.transpose(0, 2, 1))
         scaled = (phi * inverse).reshape(n_stiff, inverse.size)
         inner = np.diag(1.0 / excess[most]) + scaled @ phi.reshape(n_stiff, inverse.size).T
-        factor = cho_factor(inner, lower=True, check_finite=False) if n_stiff else None
+        factor = _factor(inner) if n_stiff else None
 
         def apply(residual: Array) -> Array:
             rotated = left_vectors.T @ (measure * residual / scale) @ right_vectors
@@ -207,21 +258,57 @@ def _noise(ask: Ask, size: int) -> Array:
     return np.asarray(ask("noise", size)[0])
 
 
-def _draw_gaussian(precision: Array, pull: Array, variance: float, noise: Array) -> Array:
-    """Draw from N(Lambda^-1 pull, Lambda^-1), Lambda = precision + I / variance, by standard normal noise."""
-    precision = precision + np.eye(len(precision)) / variance
-    factor, _ = cho_factor(precision, lower=True, overwrite_a=True, check_finite=False)
+def _inverse(matrix: Array, plain: bool) -> Array:
+    """Return the inverse, or if that does not exist, or is asked to be `plain`, that of the diagonal."""
+    if not plain:
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.inv(matrix))
+    return np.diag(1.0 / np.diag(matrix))
+
+
+def _factor(matrix: Array, jitter: float = 0.0) -> tuple[Array, bool] | None:
+    """Return the Cholesky factor as `cho_solve` takes it, of the matrix with `jitter` times its diagonal added to it.
+
+    None if it is not positive definite.
+    """
+    if jitter:
+        matrix = matrix + np.diag(jitter * np.diag(matrix))
+    try:
+        factor, lower = cho_factor(matrix, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    return factor, lower
+
+
+def _draw_by_factor(precision: Array, pull: Array, noise: Array, jitter: float) -> Array | None:
+    """Draw from N(Lambda^-1 pull, Lambda^-1) by standard normal noise; None if Lambda is not positive definite.
+
+    Lambda is the precision with `jitter` times its diagonal added to it.
+    """
+    found = _factor(precision, jitter)
+    if found is None:
+        return None
+    factor, _ = found
     half = solve_triangular(factor, pull, lower=True, check_finite=False) + noise
-    return np.asarray(solve_triangular(factor, half, lower=True, trans=1, check_finite=False))
+    drawn = solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
+    return np.asarray(drawn) if np.isfinite(drawn).all() else None
+
+
+def _out_of_range(what: str) -> SamplingError:
+    return SamplingError(
+        f"the weights could not be drawn: {what}. Costs, the margin or the weight variance are extreme; take smaller "
+        "costs and a smaller variance."
+    )
 
 
 def _conjugate_gradients(
     multiply: Operator, right: Array, start: Array, precondition: Operator, measure: Array
-) -> Array:
-    """Solve ``multiply(x) = right`` until the error is a small part of a standard deviation.
+) -> Array | None:
+    """Solve ``multiply(x) = right`` until the error is a small part of a standard deviation; None if that fails.
 
     The error d of a solution has d^T Lambda d = r^T Lambda^-1 r, about r^T M^-1 r for the preconditioner M, where a
-    draw's own deviation from the mean has the number of weights.
+    draw's own deviation from the mean has the number of weights. It fails if too many iterations are needed, or if
+    rounding has made one of the two matrices indefinite: then an "error" is negative, or no number.
     """
     x = start.copy()
     residual = right - multiply(x)
@@ -230,17 +317,17 @@ def _conjugate_gradients(
     error = float((measure * residual * z).sum())
     far = error > FAR * bound
     for _ in range(CG_MAX_ITERATIONS):
-        if error <= bound:
+        if 0 <= error <= bound:
             # From far away the rounding of the first product is an error, too: begin again from near.
             return _conjugate_gradients(multiply, right, x, precondition, measure) if far else x
         image = multiply(direction)
-        step = error / float((measure * direction * image).sum())
+        curvature = float((measure * direction * image).sum())
+        if not (0 < error < np.inf and 0 < curvature < np.inf):
+            return None
+        step = error / curvature
         x += step * direction
         residual = residual - step * image
         z = precondition(residual)
         error, last = float((measure * residual * z).sum()), error
         direction = z + (error / last) * direction
-    raise SamplingError(
-        f"the weights could not be drawn: conjugate gradients left an error after {CG_MAX_ITERATIONS} iterations. "
-        "Costs or the weight variance are extreme; take smaller ones."
-    )
+    return None
