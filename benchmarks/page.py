@@ -30,6 +30,7 @@ ORDER = (
     "prediction",
     "storage",
     "serving",
+    "abuse",
 )
 """Sections of the page; results of other names come after them."""
 

@@ -25,6 +25,7 @@ from linktopics.errors import DataError, LinktopicsError, NetworkWarning, Sampli
 from linktopics.metrics import auc, link_ranks, word_ranks
 from linktopics.model import RelationalTopicModel
 from linktopics.network import DocumentNetwork
+from linktopics.pairs import links_between
 
 __all__ = ["Indices", "Result", "ResultFile", "Task", "run_task", "seeded", "task_keys"]
 
@@ -89,7 +90,7 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     training = network.subset(task.train)
     training.vectorizer = None  # it has seen all texts, and counts are all that models are asked about
     counts = network.counts[task.test]
-    outgoing, incoming = _links_between(network, task.test, task.train)
+    outgoing, incoming = links_between(network, task.test, task.train)
     model = seeded(clone(task.estimator), task.seeds)
     model.set_params(**{name: False for name in model.get_params() if _last(name) == "verbose"})
     if isinstance(model, RelationalTopicModel):
@@ -142,20 +143,6 @@ def seeded(model: Any, seeds: np.random.SeedSequence) -> Any:
 def _last(parameter: str) -> str:
     """Return the last part of the name of a parameter of a model or of its parts."""
     return parameter.rpartition("__")[2]
-
-
-def _links_between(network: DocumentNetwork, new: Indices, old: Indices) -> tuple[csr_array, csr_array]:
-    """Return the links from new to old documents and back, as boolean matrices of new x old.
-
-    In an undirected network all are in the first.
-    """
-    source, target = network.links.T
-    shape = (network.n_documents, network.n_documents)
-    adjacency = csr_array((np.ones(len(source), dtype=bool), (source, target)), shape=shape)
-    outgoing, incoming = adjacency[new][:, old], csr_array(adjacency.T)[new][:, old]
-    if not network.directed:
-        outgoing, incoming = outgoing + incoming, csr_array(outgoing.shape, dtype=bool)
-    return outgoing, incoming
 
 
 def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -309,7 +296,7 @@ class ResultFile:
             row = json.loads(line)
             key = row.pop(MARK)
             self.finished[key] = {name: np.nan if value is None else value for name, value in row.items()}
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise self._stranger(number) from None
 
     def _stranger(self, line: int) -> DataError:

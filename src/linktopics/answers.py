@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics._inputs import Documents, check_direction, resolve_counts, resolve_documents, resolve_links
+from linktopics.calibration import LinkCalibration
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
@@ -37,17 +38,22 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         check_is_fitted(self)
         run, kept = self._run, self._run.predictor
         if kept is None or kept.samples is not self.samples_ or kept.best_chain != self.best_chain_:
-            run.predictor = kept = Predictor(
-                network=self.network_,
-                samples=self.samples_,
-                best_chain=self.best_chain_,
-                settings=run.settings,
-                features=run.features,
-                seed=run.inference_seed,
-                n_jobs=self.n_jobs,
-            )
+            run.predictor = kept = self._predictor_of(run, self.samples_, self.best_chain_)
         kept.n_jobs, kept.verbose = self.n_jobs, self.verbose
         return kept
+
+    def _predictor_of(self, run: Run, samples: list[PosteriorSample] | None = None, best_chain: int = 0) -> Predictor:
+        """Return what answers questions about the samples of a run."""
+        return Predictor(
+            network=run.network,
+            samples=[sample for chain in run.chains for sample in chain.samples] if samples is None else samples,
+            best_chain=best_chain,
+            settings=run.settings,
+            features=run.features,
+            calibration=run.calibration or LinkCalibration(),
+            seed=run.inference_seed,
+            n_jobs=self.n_jobs,
+        )
 
     def _smooth(self, shares: NDArray[np.floating], lengths: NDArray[np.integer]) -> NDArray[np.float64]:
         """Turn shares of tokens into proportions: the posterior mean of theta, the prior for empty documents."""
@@ -85,7 +91,9 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         shares = np.mean([predictor.infer(sample, counts) for sample in predictor.described], axis=0, dtype=float)
         return self._smooth(shares, counts.sum(1))
 
-    def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> NDArray[np.float64]:
+    def predict_links(
+        self, documents: Any, candidates: Any = None, direction: str = "both", *, raw: bool = False
+    ) -> NDArray[np.float64]:
         """Return the probability that each new document links with each training document.
 
         Parameters
@@ -96,12 +104,15 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
             Training documents to consider, by id; None is all.
         direction : {"both", "out", "in"}, default="both"
             Links from the new document, to it, or either way.
+        raw : bool, default=False
+            Whether to return raw scores in place of probabilities: the log-odds of a link among pairs as they were
+            trained on, before `calibration`. The order of candidates is the same.
 
         Returns
         -------
         ndarray of shape (n_documents, n_candidates)
-            Probabilities averaged over posterior samples. They speak of pairs as they were trained on, where links are
-            more frequent than in the whole network; their order is what counts.
+            Probabilities averaged over posterior samples, for links as rare as they are in the network (see
+            `calibration`), or raw scores.
 
         Examples
         --------
@@ -113,7 +124,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         (1, 4)
         """
         check_is_fitted(self)
-        return self._predictor.predict(resolve_documents(self, documents), candidates, direction)
+        return self._predictor.predict(resolve_documents(self, documents), candidates, direction, raw=raw)
 
     def suggest_links(
         self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
@@ -140,7 +151,8 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         -------
         DataFrame
             Columns ``document`` (its number), ``id``, ``title``, ``probability``, ``lower``, ``upper`` (over posterior
-            samples; NaN if there is only one) and ``why``, the topics that carry the score.
+            samples; NaN if there is only one), ``score`` (raw, see `predict_links`) and ``why``, the topics and
+            features that carry it.
 
         Examples
         --------
@@ -149,7 +161,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
         >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
         >>> list(model.suggest_links("kittens purr", top=2).columns)
-        ['document', 'id', 'title', 'probability', 'lower', 'upper', 'why']
+        ['document', 'id', 'title', 'probability', 'lower', 'upper', 'score', 'why']
         """
         check_is_fitted(self)
         new = resolve_documents(self, documents)

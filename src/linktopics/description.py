@@ -238,7 +238,7 @@ class DescribesTopics:
             "priors": f"alpha {self.alpha_.sum():.3g} in all, beta {self.beta_:.3g}",
             "features": ", ".join(features) or "none",
             "mixing": _mixing(table),
-            "coherence": f"NPMI {np.nanmean(self.coherence()):+.2f} on average, diversity {self.topic_diversity():.2f}",
+            "coherence": f"NPMI {self._mean_coherence():+.2f} on average, diversity {self.topic_diversity():.2f}",
         }
         lines = [f"{type(self).__name__}: {len(self.topic_word_)} topics, {self.loss} loss, {self.weights} weights"]
         for name, fact in facts.items():
@@ -253,10 +253,16 @@ class DescribesTopics:
             lines += textwrap.wrap(text.replace("MODEL", folder), width, break_on_hyphens=False)
         return "\n".join(lines)
 
+    def _mean_coherence(self) -> float:
+        """Return the mean over topics; topics of one word have none, and it is NaN if all are such."""
+        found = np.asarray(self.coherence())
+        known = found[~np.isnan(found)]
+        return float(known.mean()) if len(known) else float("nan")
+
     def _too_many_topics(self) -> str | None:
         """Say so if topics repeat one another and their words do not go together: there is too little to learn from."""
         n_topics = len(self.topic_word_)
-        if n_topics == 1 or self.topic_diversity() > LITTLE_DIVERSITY or np.nanmean(self.coherence()) > 0:
+        if n_topics == 1 or self.topic_diversity() > LITTLE_DIVERSITY or self._mean_coherence() > 0:
             return None
         return (
             f"The {n_topics} topics are hardly told apart: the {self.network_.n_tokens:,} words of "

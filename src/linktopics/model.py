@@ -16,7 +16,7 @@ from linktopics.answers import AnswersQuestions
 from linktopics.description import DescribesTopics
 from linktopics.engines import Engine
 from linktopics.features import fit_features, resolve_features
-from linktopics.going_on import GoesOn
+from linktopics.going_on import GoesOn, checkpoints
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import AUTO, sample_pairs
 from linktopics.posterior import Plan, quantities, start_chains
@@ -28,6 +28,8 @@ __all__ = ["RelationalTopicModel"]
 
 PRIOR_RANGE = (1e-9, 1e9)
 """Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
+
+MOST_SWEEPS = 10**9
 
 PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-RTM": {"loss": "logistic", "weights": "diagonal", "sampler": "exact"},
@@ -42,6 +44,7 @@ PAPER_SETTING: dict[str, Any] = {
     "pair_features": None,
     "weight_variance": 1.0,
     "negatives": 0.01,
+    "calibration": "sampling",
     "n_chains": 1,
 }
 """Where the paper does other than our defaults."""
@@ -94,6 +97,12 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         "auto" is 1 % of the unlinked pairs, but from 5 to 20 per link, and at most a million unless 5 per link are
         more. Below 1, the fraction of the unlinked pairs that are sampled as non-links; from 1 on, non-links per
         link. A fraction that means over a million, or none, is replaced by 5 per link, with a warning.
+    calibration : {"held-out", "sampling"} or None, default="held-out"
+        How the model's own probabilities, which are of pairs as it was trained on, become those of links as rare as
+        they are in the network. "sampling" corrects for the sampling of non-links and for the costs, by a formula;
+        "held-out" also measures, when the chains are done, how links of documents that they go on without, for 40
+        sweeps, are found. With too few links for that it is "sampling". None leaves the model's own. The order of
+        candidates is the same in all cases. See `linktopics.calibration`.
     pair_features : "default", list or None, default="default"
         What else is known about a pair, added to its score with weights that are drawn together with U. Names of
         `linktopics.features.BUILT_IN`, or objects of `linktopics.features`:
@@ -172,6 +181,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         Bytes per sweep that the shards of a chain told each other, or with a machine for each would have sent: changes
         in the counts of "words", "topics" of documents, augmented variables of "pairs", "sums" for the weights, and
         "states" that were fetched to be kept. Empty with one shard, and for a model that was loaded.
+    calibration_ : LinkCalibration
+        What the calibration came to: the correction for sampling, and what held-out documents showed.
     n_pairs_ : int
         Number of training pairs, links and non-links.
     network_ : DocumentNetwork
@@ -214,16 +225,17 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         "nonlink_cost": [Interval(Real, 0, None, closed="neither")],
         "margin": [Interval(Real, 0, None, closed="left")],
         "negatives": [Interval(Real, 0, None, closed="left"), StrOptions({AUTO})],
+        "calibration": [StrOptions({"held-out", "sampling"}), None],
         "pair_features": "no_validation",  # `resolve_features` has better words for it
         "intercept": ["boolean"],
-        "n_iter": [Interval(Integral, 0, None, closed="left")],
-        "n_samples": [Interval(Integral, 1, None, closed="left")],
-        "thin": [Interval(Integral, 1, None, closed="left")],
-        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_iter": [Interval(Integral, 0, MOST_SWEEPS, closed="both")],
+        "n_samples": [Interval(Integral, 1, MOST_SWEEPS, closed="both")],
+        "thin": [Interval(Integral, 1, MOST_SWEEPS, closed="both")],
+        "n_chains": [Interval(Integral, 1, 2**15, closed="both")],
         "directed": ["boolean", None],
         "random_state": ["random_state", np.random.Generator],
         "n_shards": [Interval(Integral, 1, 2**15, closed="both")],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["boolean", StrOptions({"auto"})],
     }
 
@@ -245,6 +257,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         nonlink_cost: float = 1.0,
         margin: float = 1.0,
         negatives: float | str = AUTO,
+        calibration: str | None = "held-out",
         pair_features: Any = "default",
         intercept: bool = False,
         n_iter: int = 300,
@@ -272,6 +285,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         self.nonlink_cost = nonlink_cost
         self.margin = margin
         self.negatives = negatives
+        self.calibration = calibration
         self.pair_features = pair_features
         self.intercept = intercept
         self.n_iter = n_iter
@@ -319,6 +333,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         links: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 50,
+        checkpoint_minutes: float | None = 10.0,
         overwrite: bool = False,
         engine: str | Engine = "threads",
     ) -> RelationalTopicModel:
@@ -335,8 +350,15 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         checkpoint : path, default=None
             A folder in which to keep the run while it is on its way, and the model when it is done. After an interrupt
             or a crash ``RelationalTopicModel.load(checkpoint, unfinished=True).resume()`` goes on, to the same result.
+            A checkpoint that cannot be written, because the disk is full or gone, is left out with a
+            `CheckpointWarning`, and the last good one stays. If the end of the run cannot be written, `ModelError` is
+            raised when the model is fitted, so that `save` can save it elsewhere. One fit or save at a time may write
+            to a folder; others are refused.
         checkpoint_every : int, default=50
             Sweeps of a chain between two checkpoints.
+        checkpoint_minutes : float, default=10
+            Minutes between two checkpoints of a chain, if `checkpoint_every` sweeps take longer; None never looks at
+            the clock. When checkpoints are written does not change the result.
         overwrite : bool, default=False
             Whether to replace a model that is in the folder of `checkpoint`.
         engine : {"threads", "ray"} or Engine, default="threads"
@@ -360,10 +382,21 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         self._validate_params()
         if self.intercept and self.weights == "full":
             raise ValueError("intercept=True goes with weights='diagonal'; full weights contain an intercept already.")
-        network = resolve_network(self, X, links, self.directed)
-        seed = seed_sequence(self.random_state)
-        run = self._prepare(network, seed)
-        return self._carry_out(run, run.plan, checkpoint, checkpoint_every, overwrite, engine)
+        with checkpoints(checkpoint, checkpoint_every, checkpoint_minutes, overwrite=overwrite) as pace:
+            network = resolve_network(self, X, links, self.directed)
+            seed = seed_sequence(self.random_state)
+            run = self._prepare(network, seed)
+            return self._carry_out(run, run.plan, pace, engine)
+
+    def _validate_params(self) -> None:
+        """Raise if a parameter is not what it should be; True and False are numbers to scikit-learn, but not to us."""
+        super()._validate_params()
+        for name, kinds in self._parameter_constraints.items():
+            value = getattr(self, name)
+            if isinstance(value, bool | np.bool_) and any(isinstance(kind, Interval) for kind in kinds):
+                raise ValueError(
+                    f"The {name!r} parameter of {type(self).__name__} must be a number. Got {value} instead."
+                )
 
     def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
         """Return a run that has all it needs and has not begun."""

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from linktopics._checks import user_stacklevel
 from linktopics.errors import NetworkWarning
 
-__all__ = ["AUTO", "MAX_NEGATIVES", "NEGATIVES_PER_LINK", "TrainingPairs", "sample_pairs"]
+if TYPE_CHECKING:
+    from linktopics.network import DocumentNetwork
+
+__all__ = ["AUTO", "MAX_NEGATIVES", "NEGATIVES_PER_LINK", "TrainingPairs", "links_between", "sample_pairs"]
 
 MAX_NEGATIVES = 1_000_000
 """A fraction that would draw more non-links than this is replaced by `NEGATIVES_PER_LINK`."""
@@ -177,3 +182,19 @@ def _unrank(ranks: NDArray[np.int64], n_documents: int, directed: bool) -> NDArr
     within = ranks - starts[i]
     j = within + (within >= i) if directed else within + i + 1
     return np.column_stack([i, j])
+
+
+def links_between(
+    network: DocumentNetwork, new: NDArray[np.integer], old: NDArray[np.integer]
+) -> tuple[csr_array, csr_array]:
+    """Return the links from new to old documents and back, as boolean matrices of new x old.
+
+    In an undirected network all are in the first.
+    """
+    source, target = network.links.T
+    shape = (network.n_documents, network.n_documents)
+    adjacency = csr_array((np.ones(len(source), dtype=bool), (source, target)), shape=shape)
+    outgoing, incoming = adjacency[new][:, old], csr_array(adjacency.T)[new][:, old]
+    if not network.directed:
+        outgoing, incoming = outgoing + incoming, csr_array(outgoing.shape, dtype=bool)
+    return outgoing, incoming

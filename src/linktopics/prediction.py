@@ -18,12 +18,22 @@ from threadpoolctl import threadpool_limits
 
 from linktopics._checks import user_stacklevel
 from linktopics._inputs import Documents, check_direction, check_top, resolve_candidates
+from linktopics.calibration import (
+    FEWEST_LINKS,
+    HeldOutPairs,
+    LinkCalibration,
+    fit_curve,
+    log_odds,
+    prevalences,
+    way_name,
+)
 from linktopics.errors import DataError, NetworkWarning
 from linktopics.features import FeatureSet
 from linktopics.features.base import TrainingView
 from linktopics.index import EXACT_UP_TO, CandidateIndex, index_library
 from linktopics.inference import infer_topics
 from linktopics.network import DocumentNetwork
+from linktopics.pairs import links_between
 from linktopics.posterior import PosteriorSample
 from linktopics.progress import ProgressBar
 from linktopics.ranking import (
@@ -40,10 +50,10 @@ from linktopics.sampler import Settings
 from linktopics.sampler.losses import Loss, make_loss
 from linktopics.words import MAX_LENGTH, topics_from_links
 
-__all__ = ["Predictor"]
+__all__ = ["Predictor", "measure"]
 
-BLOCK_CELLS = 2**23
-"""Documents x candidates (or x words) that are handled at once."""
+BLOCK_CELLS, MEASURED_CELLS = 2**23, 2**18
+"""Documents x candidates (or x words) that are handled at once; fewer while a model is fitted, which needs memory."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -61,6 +71,7 @@ class Predictor:
     best_chain: int
     settings: Settings
     features: FeatureSet
+    calibration: LinkCalibration
     seed: int
     n_jobs: int | None
     verbose: bool | str = False
@@ -94,17 +105,24 @@ class Predictor:
         """Return shares of topics among the tokens of new documents, given a sample's topics."""
         return infer_topics(sample, counts, self.seed, self.n_jobs)
 
-    def predict(self, documents: Documents, candidates: Any, direction: str) -> NDArray[np.float64]:
-        """Return link probabilities, documents x candidates, averaged over samples."""
+    def predict(
+        self, documents: Documents, candidates: Any, direction: str, *, raw: bool = False
+    ) -> NDArray[np.float64]:
+        """Return link probabilities, documents x candidates, averaged over samples; or their raw scores."""
         chosen = resolve_candidates(self.network, candidates)
         new = self._new(documents, direction)
         result = np.empty((new.n_documents, len(chosen)))
 
         def run(rows: slice) -> None:
-            result[rows] = self._mean(new, rows, chosen, self._numbers(new, rows, chosen, direction))
+            own = self._mean(new, rows, chosen, self._numbers(new, rows, chosen, direction))
+            result[rows] = log_odds(own) if raw else self.calibrated(own, self._ways(direction))
 
         self._spread(run, self._blocks(new, len(chosen)))
         return result
+
+    def calibrated(self, own: NDArray[np.float64], ways: Iterable[bool]) -> NDArray[np.float64]:
+        """Return the probabilities in the network that the model's own stand for, for links in these directions."""
+        return self.calibration.probability(own, way_name(ways))
 
     def suggest(
         self,
@@ -163,11 +181,11 @@ class Predictor:
         return False
 
     def by_sample(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
-        """Return the probabilities of pairs in each sample, samples x pairs."""
+        """Return the model's own probabilities of pairs in each sample, samples x pairs."""
         return np.concatenate([np.empty((len(self.samples), 0)), *self._by_sample(new, pairs)], axis=1)
 
     def mean_of(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
-        """Return the probabilities of pairs, averaged over samples; there may be many."""
+        """Return the model's own probabilities of pairs, averaged over samples; there may be many."""
         return np.concatenate([np.empty(0), *(part.mean(axis=0) for part in self._by_sample(new, pairs))])
 
     def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[NDArray[np.float64]]:
@@ -181,17 +199,19 @@ class Predictor:
 
     def _table(self, new: NewDocuments, picked: Shortlist, interval: float) -> pd.DataFrame:
         """Return suggestions, with an interval and a reason for each."""
-        exact = self.by_sample(new, picked)
-        lower, upper = interval_of(exact, interval)
+        by_sample = self.by_sample(new, picked)
+        own = by_sample.mean(axis=0)
+        lower, upper = (self.calibrated(bound, picked.numbers) for bound in interval_of(by_sample, interval))
         ids, titles = self.network.ids, self.network.titles
         return pd.DataFrame(
             {
                 "document": picked.rows,
                 "id": ids[picked.candidates],
                 "title": "" if titles is None else titles[picked.candidates],
-                "probability": exact.mean(axis=0),
+                "probability": self.calibrated(own, picked.numbers),
                 "lower": lower,
                 "upper": upper,
+                "score": log_odds(own),
                 "why": self._reasons(new, picked),
             }
         )
@@ -244,12 +264,13 @@ class Predictor:
         links have no direction each of the two is looked at in this way, and the mean is taken.
         """
         source, target = pairs.T
-        if self.network.directed:
-            return self._as_new(source, target)
-        return (self._as_new(source, target) + self._as_new(target, source)) / 2
+        own = self._as_new(source, target)
+        if not self.network.directed:
+            own = (own + self._as_new(target, source)) / 2
+        return self.calibrated(own, [True])
 
     def _as_new(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the probabilities of links from sources that are looked at as new."""
+        """Return the model's own probabilities of links from sources that are looked at as new."""
         view = TrainingView(self.network, source, target, np.ones(len(source), dtype=bool))
         pairs = Shortlist(source, target, {True: self.features.known_pairs(view)})
         everything = NewDocuments(self.network.n_documents, [sample.doc_topic for sample in self.samples], [])
@@ -281,12 +302,12 @@ class Predictor:
             best = np.take_along_axis(probability, picked, axis=1)
             where, place = np.nonzero(best >= 0)
             ends = (where + rows.start).tolist(), picked[where, place].tolist()
-            return list(zip(*ends, best[where, place].tolist(), strict=True))
+            return list(zip(*ends, self.calibrated(best[where, place], [True]).tolist(), strict=True))
 
         return [edge for edges in self._spread(run, self._blocks(everything, n)) for edge in edges]
 
     def _among_known(self, everything: NewDocuments, rows: slice) -> NDArray[np.float64]:
-        """Return the probabilities of links of some training documents with all, as if none were between them."""
+        """Return the model's own probabilities of links of some documents with all, as if none were between them."""
         everyone = np.arange(everything.n_documents)
         out = self._mean(everything, rows, everyone, self._numbers(everything, rows, everyone, "out"))
         if self.network.directed:
@@ -369,7 +390,7 @@ class Predictor:
     def _mean(
         self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], numbers: dict[bool, NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Return the probabilities of links of new documents with chosen candidates, averaged over samples."""
+        """Return the model's own probabilities of links of new documents with chosen candidates, over samples."""
         total = np.zeros((rows.stop - rows.start, len(chosen)))
         for sample, shares in zip(self.samples, new.shares, strict=True):
             total += self._probabilities(sample, shares[rows], sample.doc_topic[chosen], numbers)
@@ -393,6 +414,43 @@ class Predictor:
             result = one if result is None else result + one - result * one
         assert result is not None
         return result
+
+
+def measure(
+    network: DocumentNetwork,
+    held_out: NDArray[np.integer],
+    others: NDArray[np.integer],
+    offset: float,
+    without: Predictor,
+) -> LinkCalibration:
+    """Return the calibration of a model that another shows, which knows nothing of some documents.
+
+    Parameters
+    ----------
+    network : DocumentNetwork
+        All documents.
+    held_out, others : ndarray of int
+        Documents that the other model does not know, and those that it does.
+    offset : float
+        What corrects the model for the sampling of non-links.
+    without : Predictor
+        What the other model answers; its own offset may differ a little.
+    """
+    links = dict(zip(("out", "in"), links_between(network, held_out, others), strict=True))
+    links["both"] = links["out"] + links["in"]
+    new = without._new(Documents.of(network.subset(held_out).without_links()), "both")
+    everyone = np.arange(len(others))
+    found = {direction: HeldOutPairs() for direction in prevalences(network)}
+    for rows in blocks_of(new.n_documents, len(others) * (1 + 2 * len(without.features.mean)), MEASURED_CELLS):
+        for direction, pairs in found.items():
+            own = without._mean(new, rows, everyone, without._numbers(new, rows, everyone, direction))
+            pairs.add(log_odds(own) + without.calibration.offset, links[direction][rows].toarray())
+    curves = {
+        direction: fit_curve(pairs, prevalences(network)[direction])
+        for direction, pairs in found.items()
+        if len(pairs.links) >= FEWEST_LINKS and pairs.others.any()
+    }
+    return LinkCalibration(offset, curves, len(held_out), int((links["out"] + links["in"]).nnz))
 
 
 def _largest(values: NDArray[np.float64], size: int) -> NDArray[np.int64]:

@@ -18,7 +18,15 @@ from linktopics.ranking import ExactSearch
 
 K = 3
 N_OLD = 130
-SETTINGS = {"n_iter": 40, "n_samples": 3, "thin": 2, "n_chains": 2, "negatives": 2, "random_state": 0}
+SETTINGS = {
+    "calibration": None,
+    "n_iter": 40,
+    "n_samples": 3,
+    "thin": 2,
+    "n_chains": 2,
+    "negatives": 2,
+    "random_state": 0,
+}
 PLAIN = {"pair_features": None}
 MODELS = {
     "logistic": PLAIN,

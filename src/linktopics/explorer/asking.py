@@ -153,10 +153,11 @@ class Asker:
 
     def _suggestions(self, new: NewDocuments, best: Shortlist) -> Iterable[tuple[int, dict[str, Any]]]:
         """Return suggestions with the text that each is for."""
-        probability = self.samples.predictor.by_sample(new, best)
-        lower, upper = interval_of(probability, INTERVAL)
+        predictor = self.samples.predictor
+        own = predictor.by_sample(new, best)
+        probabilities = predictor.calibrated(np.stack([own.mean(axis=0), *interval_of(own, INTERVAL)]), best.numbers)
         names = ("probability", "lower", "upper")
-        columns = (column.tolist() for column in (best.rows, best.candidates, probability.mean(axis=0), lower, upper))
+        columns = (best.rows.tolist(), best.candidates.tolist(), *probabilities.tolist())
         for (row, j, *numbers), (way, why) in zip(
             zip(*columns, strict=True), self.samples.reasons(new, best), strict=True
         ):

@@ -14,7 +14,7 @@ The bundle has ``version``, ``meta`` as of `Explorer.meta` with ``notes`` about 
 
 Directions are 0 (out), 1 (in) and 2 (both). A reason is [share, part, topic of the source, topic of the target], or
 [share, part, -1 - number of the feature, number of the detail, word, word, ...]. Numbers are whole: shares of topics in
-thousandths, probabilities in ten-thousandths, shares and parts of reasons in hundredths; those of cells are as they
+thousandths, probabilities in hundred-thousandths, shares and parts of reasons in hundredths; those of cells are as they
 are. What is not known is null.
 """
 
@@ -49,7 +49,7 @@ LONGEST_TEXT, SHORTEST_TEXT = 1000, 80
 N_CELL_LINKS, MOST_CELLS = 5, 900
 """Links of a cell, and cells that have any: the strongest."""
 
-THOUSANDTHS, TEN_THOUSANDTHS, HUNDREDTHS = 1000, 10000, 100
+THOUSANDTHS, HUNDRED_THOUSANDTHS, HUNDREDTHS = 1000, 100_000, 100
 
 BYTES_PER_WORD, BYTES_PER_LINK, BYTES_PER_REASON = 11, 25, 23
 """What a word of a document, a link without its reasons and a reason take in a bundle, about."""
@@ -110,7 +110,7 @@ class _Compacter:
         reasons = pairs.reasons(source, target, numbers)
         reasons.what[:, self._reasons_per_link() :] = -1
         why = self._reasons(reasons, source, target, np.ones(len(source), dtype=bool), linked=True)
-        columns = (source, target, whole(probability, TEN_THOUSANDTHS), surprising)
+        columns = (source, target, whole(probability, HUNDRED_THOUSANDTHS), surprising)
         return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
 
     def _reasons_per_link(self) -> int:
@@ -134,10 +134,10 @@ class _Compacter:
         way = np.where(found.outward, 0, 1) if self.network.directed else np.full(len(found.other), 2)
         why = self._reasons(found.reasons, found.document, found.other, found.outward, linked=False)
         bounds = [
-            [None] * len(way) if np.isnan(bound).all() else whole(bound, TEN_THOUSANDTHS).tolist()
+            [None] * len(way) if np.isnan(bound).all() else whole(bound, HUNDRED_THOUSANDTHS).tolist()
             for bound in (found.lower, found.upper)
         ]
-        columns = (found.document, found.other, way, whole(found.probability, TEN_THOUSANDTHS))
+        columns = (found.document, found.other, way, whole(found.probability, HUNDRED_THOUSANDTHS))
         for i, *row in zip(*(column.tolist() for column in columns), *bounds, why, strict=True):
             suggested[i].append(row)
 

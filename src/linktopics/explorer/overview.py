@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from linktopics import __version__
 from linktopics._folds import MARK
@@ -66,6 +67,7 @@ def describe_settings(model: Any) -> list[list[str]]:
         ["features of pairs", ", ".join(model.feature_names_) or "none"],
         ["cost of a link", _written(model._run.settings.link_cost)],
         ["training pairs", f"{model.n_pairs_:,}"],
+        ["probabilities", model.calibration_.describe()],
     ]
     return settings + resolved
 
@@ -97,6 +99,9 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
         raise DataError(
             f"{origin} is no result of an evaluation: it needs columns model, fold and {', '.join(METRICS)}."
         )
+    numbers = all(is_numeric_dtype(folds[name]) or folds[name].isna().all() for name in ("fold", *measures))
+    if not numbers or not all(isinstance(name, str) for name in folds["model"]):
+        raise DataError(f"{origin} is no result of an evaluation: models need names, and folds and measures numbers.")
     summary = Evaluation(folds).summary()
     rows = [
         {
@@ -138,7 +143,7 @@ def _folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
         if text.startswith(f'{{"{MARK}"'):  # a line for each task that is done; the last may not be whole yet
             return pd.DataFrame([json.loads(line) for line in text.split("\n")[:-1]]), path.name
         return pd.read_csv(io.StringIO(text)), path.name
-    except ValueError:
+    except (ValueError, RecursionError):
         raise DataError(
             f"{str(path)!r} is no result of an evaluation; write one by linktopics evaluate DATA --output FILE."
         ) from None

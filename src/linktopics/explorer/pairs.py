@@ -118,11 +118,11 @@ class PairReader:
         The `link_numbers` of the pairs can be given where they are there already.
         """
         numbers = self.link_numbers(source, target) if numbers is None else numbers
-        result = self.predictor.mean_of(self._as_new, Shortlist(source, target, {True: numbers}))
-        if self.network.directed:
-            return result
-        back = Shortlist(target, source, {True: self.link_numbers(target, source)})
-        return (result + self.predictor.mean_of(self._as_new, back)) / 2
+        own = self.predictor.mean_of(self._as_new, Shortlist(source, target, {True: numbers}))
+        if not self.network.directed:
+            back = Shortlist(target, source, {True: self.link_numbers(target, source)})
+            own = (own + self.predictor.mean_of(self._as_new, back)) / 2
+        return self.predictor.calibrated(own, [True])
 
     def topic_parts(self, source: Indices, target: Indices) -> Array:
         """Return what pairs of topics add to scores, pairs x K x K, on average over the samples of one chain."""
@@ -165,12 +165,13 @@ class PairReader:
         pairs = predictor.finder().shortlist(new, documents, predictor._ways("both"), top, self._not_suggested)
         best = predictor.best(new, pairs, top)
         by_sample = predictor.by_sample(new, best)
-        lower, upper = interval_of(by_sample, INTERVAL)
+        lower, upper = (predictor.calibrated(bound, best.numbers) for bound in interval_of(by_sample, INTERVAL))
+        probability = predictor.calibrated(by_sample.mean(axis=0), best.numbers)
         outward = self._stronger(best.rows, best.candidates, best.numbers)
         source, target = np.where(outward, best.rows, best.candidates), np.where(outward, best.candidates, best.rows)
         numbers = np.where(outward[:, None], best.numbers[True], best.numbers.get(False, 0.0))
         reasons = self.reasons(source, target, numbers)
-        return Suggestions(best.rows, best.candidates, outward, by_sample.mean(axis=0), lower, upper, reasons)
+        return Suggestions(best.rows, best.candidates, outward, probability, lower, upper, reasons)
 
     def _stronger(self, new: Indices, candidates: Indices, numbers: Numbers) -> NDArray[np.bool_]:
         """Tell for which pairs more speaks for a link from the new document than for one to it."""

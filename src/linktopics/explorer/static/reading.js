@@ -51,7 +51,7 @@ export class ReportSource {
     if (!row) throw new Error(`There is no document number ${i}.`);
     const links = this.links[i].map((link) => this.#link(i, link)).sort((x, y) => y.probability - x.probability);
     const suggested = row[SUGGESTED].map(([j, direction, probability, lower, upper, why]) => {
-      const [p, low, high] = [probability, lower, upper].map(tenThousandths);
+      const [p, low, high] = [probability, lower, upper].map(hundredThousandths);
       return { j, direction: DIRECTIONS[direction], probability: p, lower: low, upper: high, why: this.#reasons(why) };
     });
     return {
@@ -70,7 +70,7 @@ export class ReportSource {
     const direction = this.bundle.meta.data.directed ? (own ? "out" : "in") : "both";
     const reasons = this.#reasons(why);
     if (direction === "both" && !own) reasons.forEach((reason) => reason.topics?.reverse());
-    const p = tenThousandths(probability);
+    const p = hundredThousandths(probability);
     return { j: own ? target : source, direction, probability: p, surprising: !!surprising, why: reasons };
   }
 
@@ -154,8 +154,8 @@ function linksByDocument(bundle) {
   return links;
 }
 
-function tenThousandths(number) {
-  return number === null ? null : number / 10000;
+function hundredThousandths(number) {
+  return number === null ? null : number / 100000;
 }
 
 /** [a, b, c, d] in twos is [[a, b], [c, d]]. */

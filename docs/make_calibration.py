@@ -1,0 +1,181 @@
+"""Write docs/results/calibration.md.
+
+    python docs/make_calibration.py
+
+Reads what ``python benchmarks/held_out.py --json docs/results/calibration/held-out.json`` wrote, and ``python
+benchmarks/sbc.py --json docs/results/calibration/sbc*.json``: sbc.json and further files beside it, each a run with other
+options. All numbers and verdicts are computed here from those files.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+FOLDER = RESULTS / "calibration"
+CLEAR = 0.01
+"""A p-value, times the number of quantities, below which ranks are called not uniform; up to 0.05 they are in doubt."""
+
+INTRODUCTION = """# Calibration
+
+Whether what a fit says can be taken at its word: probabilities of links, on documents that were not seen; and the sampler, on
+networks of which the truth is known. `docs/make_calibration.py` wrote this page.
+"""
+
+HELD_OUT = """## Links of documents that were not seen
+
+{about}
+
+- *Predicted / links*: the sum of all probabilities over the number of links; 1 is right. *The same by fold*: the lowest and the
+  highest of the folds. *Slope*: of the logistic regression of links on log-odds; below 1, probabilities are too sure.
+- *Log loss per link*: less is better. *Mean of the 1,000 highest* probabilities, beside the share of links among these pairs.
+- In the figure each point is a twelfth of the links that the model expects, with a 95 % interval; both axes are logarithmic.
+"""
+
+ABOUT = """## Simulation-based calibration
+
+Parameters are drawn from the prior of the model: proportions of topics, topics, weights (and those of a feature of pairs and
+an intercept, where there are any); then words and the labels of *all* pairs given these. The network is fitted by
+`RelationalTopicModel` with the same priors, every pair without a link being a non-link. If the draws of the fit come from
+the posterior of this model, the truth is one draw more, and its rank among L independent draws is uniform on 0 ... L, for
+any quantity (Talts et al. 2018). A sampler that is a little wrong makes ranks lean to a side (draws too high or too low)
+or crowd in the middle or at the ends (draws spread too widely or too narrowly).
+
+- It applies to the logistic loss with both costs 1, which is a likelihood. Other costs and the hinge loss weigh
+  configurations without being the probability of any data; there is nothing to simulate from, and ranks need not be
+  uniform. The steps of the sampler for these are tested one by one in tests/statistical.
+- Quantities do not depend on how topics are numbered. *Quadratic form of the weights*: mean square of the scores of all
+  pairs, a quadratic form in U. *Squared weights*: the sum over all free weights. *One pair*: the first two documents.
+- Chains start at random topics, as users' chains do, so bad mixing would be seen, too. Draws of a chain depend on each
+  other, which makes ranks too frequent at both ends; the *effective draws* say how far they are from independent ones.
+- *p, distribution*: of the largest departure of the empirical distribution of the ranks from the uniform one. At 0.05 it
+  leaves the simultaneous band of Säilynoja, Bürkner and Vehtari (2022), grey in the figures. *p, chi-square*: over 16
+  bins. *Mean rank* is a share of the draws and should be 0.5. *Spread* is the standard deviation over that of uniform
+  ranks; above 1 the draws are too narrow.
+- A network without a link is drawn again: a fit would not take its pairs for non-links. This asks something of the data
+  alone, which leaves ranks uniform.
+"""
+
+
+def markdown(rows: list[list[str]], header: list[str]) -> list[str]:
+    """Return the lines of a table."""
+    return [
+        "| " + " | ".join(header) + " |",
+        "|---" * len(header) + "|",
+        *("| " + " | ".join(row) + " |" for row in rows),
+        "",
+    ]
+
+
+def run_name(results: dict[str, Any]) -> str:
+    """Say in what a run differs from the usual one."""
+    how = results["how"]
+    parts = [
+        "sampler cached" if how["sampler"] == "cached" else "",
+        f"{how['shards']} shards" if how["shards"] > 1 else "",
+        "started at the truth" if how["start"] == "truth" else "",
+        f"broken: {how['broken']}" if how["broken"] else "",
+        f"other networks (seed {how['seed']})" if how["seed"] != 2026 else "",
+    ]
+    return ", ".join(filter(None, parts)) or "exact"
+
+
+def verdict(results: dict[str, Any]) -> str:
+    """Say what was found."""
+    p = results["together"]
+    return "not uniform" if p < CLEAR else "in doubt" if p < 0.05 else "uniform"
+
+
+def summary(found: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the table of all runs."""
+    rows = []
+    for results in found.values():
+        made = results["tables"][0]["rows"]
+        worst = min(made, key=lambda row: row["ecdf"])
+        outside = sum(row["within"] == "no" for row in made)
+        rows.append(
+            [
+                run_name(results),
+                f"{results['networks']} x {', '.join(results['worlds'])}",
+                str(results["n_draws"]),
+                f"{outside} of {len(made)}",
+                f"{worst['quantity']} ({worst['mean']:.2f}, {worst['spread']:.2f})",
+                f"{results['together']:.2g}",
+                f"**{verdict(results)}**",
+            ]
+        )
+    header = ["run", "networks", "L", "outside the band", "worst (mean, spread)", "its p, times quantities", "ranks"]
+    said = (
+        "*Uniform* means that the smallest p-value, times the number of quantities, is above 0.05; *not uniform*, that it is "
+        f"below {CLEAR}. The first run was in doubt, so it was repeated with twice as many other networks (`--seed 1`); a fault of "
+        "the sampler would be seen again, in the same quantity."
+    )
+    return ["### All runs", "", *markdown(rows, header), said, ""]
+
+
+def detail(name: str, results: dict[str, Any]) -> list[str]:
+    """Return all numbers of a run, and its figure."""
+    made = results["tables"][0]
+    forms = made["columns"]
+    rows = [[form.format(row[key]) for key, (_, form) in forms.items()] for row in made["rows"]]
+    sizes = "; ".join(
+        f"{world}: {size['n_documents']} documents of {size['mean_length']:g} tokens on average, {size['n_words']} words, "
+        f"K = {size['n_topics']}, alpha {size['alpha']:g}, beta {size['beta']:g}, weight variance {size['weight_variance']:g}"
+        for world, size in results["worlds"].items()
+    )
+    numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
+    return [
+        f"### {run_name(results)[:1].upper()}{run_name(results)[1:]}",
+        "",
+        f"`{results['command']}`,",
+        f"{results['when']}, {results['machine']}; {numbers}.",
+        "",
+        f"{results['networks']} networks of each kind ({sizes}). {results['about']}",
+        "",
+        *markdown(rows, [heading for heading, _ in forms.values()]),
+        f"{made['note']}",
+        "",
+        f"![Ranks of the truth]({FOLDER.name}/{name}.png)",
+        "",
+    ]
+
+
+def section(found: dict[str, dict[str, Any]]) -> str:
+    """Return the section."""
+    lines = [ABOUT, *summary(found)]
+    for name, results in found.items():
+        lines += [] if results["how"]["broken"] else detail(name, results)
+    return "\n".join(lines).rstrip()
+
+
+def held_out(results: dict[str, Any]) -> list[str]:
+    """Return the section on documents that were not seen."""
+    made = results["tables"][0]
+    numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
+    rows = [[form.format(row[key]) for key, (_, form) in made["columns"].items()] for row in made["rows"]]
+    return [
+        HELD_OUT.format(about=results["about"]),
+        f"`{results['command']}`,",
+        f"{results['when']}, {results['machine']}; {numbers}.",
+        "",
+        *markdown(rows, [heading for heading, _ in made["columns"].values()]),
+        made["note"],
+        "",
+        f"![Predicted probabilities and shares of links]({FOLDER.name}/held-out.png)",
+        "",
+    ]
+
+
+def main() -> None:
+    """Write the page."""
+    paths = sorted(FOLDER.glob("sbc*.json"), key=lambda path: (path.stem != "sbc", "broken" in path.stem, path.stem))
+    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+    measured = json.loads((FOLDER / "held-out.json").read_text(encoding="utf-8"))
+    page = "\n".join([INTRODUCTION, *held_out(measured), section(found), ""])
+    FOLDER.with_suffix(".md").write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,319 @@
+"""From the scores of a model to probabilities of links as frequent as they are in the network.
+
+A model is trained on all links and on a sample of the other pairs, with a cost for each class. Its own probabilities
+therefore speak of pairs among which links are far more frequent than in the network. Where a share f of the non-links
+was drawn, and links and non-links have the costs c1 and c0, the odds of a link are too high by the factor c1 / (c0 f):
+
+    log-odds in the network = log-odds of the model + log(c0 f / c1)
+
+That holds for a model that is right. A topic model is surer of documents that it was trained on than it can be of new
+ones, so the result is also measured: some documents are taken away, the chains go on for a few sweeps without them,
+and a monotone curve from log-odds to log-odds is fitted to their links with all others. Its slopes are drawn a little
+to 1, where nothing is changed. A curve that rises everywhere leaves the order of candidates as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
+
+from linktopics.network import DocumentNetwork
+from linktopics.sampler import Settings
+
+__all__ = ["Curve", "HeldOutPairs", "LinkCalibration", "fit_curve", "log_odds", "sampling_offset", "way_name"]
+
+Array = NDArray[np.float64]
+
+N_KNOTS = 6
+"""Bends of a curve; between them it is straight."""
+
+FLATTEST = 0.02
+"""Smallest slope: without one, different scores could become the same probability."""
+
+TOWARD_ONE, TOWARD_NEXT = 1.0, 10.0
+"""How strongly slopes are drawn to 1, and to the next one: penalties are these times squared differences."""
+
+CLOSEST = 2.0**-53
+"""Probabilities nearer to 1 than this are 1 in double precision."""
+
+BINS = np.linspace(-60.0, 60.0, 6001)
+"""Edges of the bins in which log-odds of pairs without a link are counted."""
+
+
+def log_odds(probability: NDArray[np.floating]) -> Array:
+    """Return the log-odds of probabilities, finite for 0 and 1, too."""
+    return np.asarray(logit(np.clip(probability, 1e-300, 1.0 - CLOSEST)))
+
+
+def way_name(ways: Iterable[bool]) -> str:
+    """Return the direction that ways stand for, True being outward; where links have none, it is "out"."""
+    both = list(ways)
+    return "both" if len(both) == 2 else "out" if both[0] else "in"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A piecewise linear function that rises everywhere.
+
+    Attributes
+    ----------
+    knots : tuple of float
+        Where it bends.
+    slopes : tuple of float
+        Below the first knot, between knots, and above the last.
+    level : float
+        Its value at the first knot.
+
+    Examples
+    --------
+    >>> Curve((0.0, 1.0), (1.0, 0.5, 0.25), 2.0)([-1.0, 0.0, 1.0, 3.0]).tolist()
+    [1.0, 2.0, 2.5, 3.0]
+    """
+
+    knots: tuple[float, ...]
+    slopes: tuple[float, ...]
+    level: float
+
+    def __call__(self, x: Any) -> Array:
+        """Return the values at x."""
+        x, first, last = np.asarray(x, dtype=float), self.knots[0], self.knots[-1]
+        at_knots = self.level + np.cumsum([0.0, *np.diff(self.knots) * self.slopes[1:-1]])
+        result = np.interp(x, self.knots, at_knots)
+        result += self.slopes[0] * np.minimum(x - first, 0.0)
+        result += self.slopes[-1] * np.maximum(x - last, 0.0)
+        return np.asarray(result)
+
+
+def _extents(x: Array, knots: Sequence[float]) -> Array:
+    """Return how far each x goes into each piece, from the first knot on; negative below it."""
+    parts = [np.minimum(x - knots[0], 0.0)]
+    parts += [np.clip(x - a, 0.0, b - a) for a, b in pairwise(knots)]
+    return np.stack([*parts, np.maximum(x - knots[-1], 0.0)], axis=-1)
+
+
+@dataclass
+class HeldOutPairs:
+    """Log-odds of pairs of held-out documents, as the correction for sampling gives them.
+
+    Attributes
+    ----------
+    linked : list of ndarray
+        Log-odds of links.
+    others : ndarray
+        Numbers of other pairs in `BINS`.
+    """
+
+    linked: list[Array] = field(default_factory=list)
+    others: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(BINS) - 1, dtype=np.int64))
+
+    def add(self, odds: Array, links: NDArray[np.bool_]) -> None:
+        """Add pairs."""
+        self.linked.append(odds[links])
+        self.others += np.histogram(np.clip(odds[~links], BINS[0], BINS[-1]), BINS)[0]
+
+    @property
+    def links(self) -> Array:
+        """Log-odds of all links."""
+        return np.concatenate([np.empty(0), *self.linked])
+
+
+def fit_curve(pairs: HeldOutPairs, prevalence: float) -> Curve:
+    """Return the curve that makes probabilities of log-odds fit best.
+
+    Parameters
+    ----------
+    pairs : HeldOutPairs
+        Pairs with and without a link; there must be some of both.
+    prevalence : float
+        Share of links among all pairs of the network. The few documents held out may have more or fewer, by chance;
+        the curve is raised or lowered accordingly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng, pairs = np.random.default_rng(0), HeldOutPairs()
+    >>> truth = rng.normal(-3, 2, 100_000)
+    >>> pairs.add(2 * truth, rng.random(100_000) < 1 / (1 + np.exp(-truth)))  # twice as sure as it can be
+    >>> curve = fit_curve(pairs, len(pairs.links) / 100_000)
+    >>> curve([-8.0, -4.0, -2.0]).round(1).tolist()
+    [-4.0, -2.0, -1.0]
+    """
+    links, used = pairs.links, pairs.others > 0
+    middle, weight = ((BINS[1:] + BINS[:-1]) / 2)[used], pairs.others[used].astype(float)
+    knots = np.unique(np.quantile(links, np.linspace(0.05, 0.95, N_KNOTS)).round(3)).tolist()
+    of_links, of_others = (np.column_stack([np.ones(len(x)), _extents(x, knots)]) for x in (links, middle))
+
+    def badness(c: Array) -> tuple[float, Array]:
+        here, there = of_links @ c, of_others @ c
+        away, bends = c[1:] - 1.0, np.diff(c[1:])
+        value = -log_expit(here).sum() - weight @ log_expit(-there)
+        value += TOWARD_ONE * away @ away + TOWARD_NEXT * bends @ bends
+        gradient = weight * expit(there) @ of_others - expit(-here) @ of_links
+        gradient[1:] += 2.0 * TOWARD_ONE * away
+        gradient[2:] += 2.0 * TOWARD_NEXT * bends
+        gradient[1:-1] -= 2.0 * TOWARD_NEXT * bends
+        return float(value), gradient
+
+    start = np.concatenate([[knots[0]], np.ones(len(knots) + 1)])
+    bounds = [(None, None), *[(FLATTEST, None)] * (len(knots) + 1)]
+    level, *slopes = minimize(badness, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}).x
+    held_out = len(links) / (len(links) + weight.sum())
+    level += float(logit(prevalence) - logit(held_out))
+    return Curve(tuple(knots), tuple(map(float, slopes)), float(level))
+
+
+def sampling_offset(settings: Settings, n_links: int, n_sampled: int, n_unlinked: int) -> float:
+    """Return what has to be added to the log-odds of a model for the sampling of non-links and for the costs.
+
+    Parameters
+    ----------
+    settings : Settings
+        The model, with its costs.
+    n_links, n_sampled, n_unlinked : int
+        Numbers of links, of non-links that were trained on, and of all pairs that are not linked. Where nothing was
+        sampled, or all is linked, nothing can be said, and nothing is added.
+
+    Examples
+    --------
+    >>> from linktopics.sampler import Settings
+    >>> sampling_offset(Settings(2, link_cost=4.0), n_links=100, n_sampled=50, n_unlinked=5000)
+    -5.99...
+    """
+    if not (n_links and n_sampled and n_unlinked):
+        return 0.0
+    return float(np.log(settings.nonlink_cost / settings.link_cost * n_sampled / n_unlinked))
+
+
+@dataclass(frozen=True)
+class LinkCalibration:
+    """How a fitted model's own probabilities become those of links in the network.
+
+    Attributes
+    ----------
+    offset : float
+        What is added to log-odds because only some non-links were trained on, and because classes have costs.
+    curves : mapping from str to Curve
+        What is measured on held-out documents, for links "out", "in" and "both"; where links have no direction, only
+        "out". Empty if there were too few links to measure anything.
+    n_documents, n_links : int
+        How many documents were held out, and how many links they have with the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LinkCalibration(offset=float(np.log(0.01))).probability(np.array([0.5, 0.99]), "out").round(4).tolist()
+    [0.0099, 0.4975]
+    """
+
+    offset: float = 0.0
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    n_documents: int = 0
+    n_links: int = 0
+
+    def probability(self, own: NDArray[np.floating], direction: str) -> Array:
+        """Return the probabilities in the network that a model's own probabilities stand for; NaN stays NaN."""
+        if not self.offset and not self.curves:
+            return np.asarray(own, dtype=np.float64)
+        x = log_odds(own) + self.offset
+        curve = self.curves.get(direction)
+        return np.asarray(expit(x if curve is None else curve(x)))
+
+    def describe(self) -> str:
+        """Say in a sentence what probabilities are about.
+
+        Examples
+        --------
+        >>> LinkCalibration(offset=-6.0).describe()
+        'Probabilities are corrected for sampled non-links, not measured; their order is what counts.'
+        """
+        if self.curves:
+            return (
+                f"Probabilities are for links as rare as in the network, measured on {self.n_documents:,} held-out "
+                f"documents with {self.n_links:,} links."
+            )
+        if self.offset:
+            return "Probabilities are corrected for sampled non-links, not measured; their order is what counts."
+        return "Probabilities are those among the pairs trained on; their order is what counts."
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> LinkCalibration:
+        """Return what `to_json` was made of."""
+        curves = {
+            str(name): Curve(_numbers(one["knots"]), _numbers(one["slopes"]), float(one["level"]))
+            for name, one in values["curves"].items()
+        }
+        for curve in curves.values():
+            rising = np.diff(curve.knots) > 0
+            sound = np.isfinite([*curve.knots, *curve.slopes, curve.level]).all() and min(curve.slopes) > 0
+            if not (rising.all() and sound and len(curve.slopes) == len(curve.knots) + 1 > 1):
+                raise ValueError("a curve of the calibration does not rise")
+        offset = float(values["offset"])
+        if not np.isfinite(offset):
+            raise ValueError("the calibration's offset is not finite")
+        return cls(offset, curves, int(values["n_documents"]), int(values["n_links"]))
+
+
+def _numbers(values: Iterable[Any]) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Documents to hold out
+# ----------------------------------------------------------------------------------------------------------------------
+
+WANTED_LINKS, FEWEST_LINKS = 1000, 50
+"""Links of held-out documents that are asked for, and below which nothing is measured."""
+
+LARGEST_SHARE = 0.2
+"""Share of the documents that are held out at most."""
+
+MOST_PAIRS, FEWEST_DOCUMENTS = 10_000_000, 50
+"""Pairs that are looked at at most, unless that would leave fewer documents than this."""
+
+
+def n_documents_to_hold_out(network: DocumentNetwork) -> int:
+    """Return how many documents to hold out; 0 if there are too few links to measure anything.
+
+    Examples
+    --------
+    >>> from linktopics import datasets
+    >>> n_documents_to_hold_out(datasets.make_network(500, random_state=0))
+    100
+    """
+    n, n_links = network.n_documents, network.n_links
+    most = int(LARGEST_SHARE * n)
+    per_document = 2.0 * n_links / max(n, 1)
+    if per_document * most * (1.0 - LARGEST_SHARE) < FEWEST_LINKS:
+        return 0
+    wanted = min(most, int(np.ceil(WANTED_LINKS / per_document)))
+    return min(most, max(FEWEST_DOCUMENTS, min(wanted, MOST_PAIRS // n)))
+
+
+def prevalences(network: DocumentNetwork) -> dict[str, float]:
+    """Return the share of pairs that are linked, for each direction that counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linktopics import DocumentNetwork
+    >>> prevalences(DocumentNetwork(np.eye(3, dtype=int), [(0, 1), (1, 0), (1, 2)]))
+    {'out': 0.5, 'in': 0.5, 'both': 0.666...}
+    """
+    n, n_links = network.n_documents, network.n_links
+    pairs = n * (n - 1)
+    if not network.directed:
+        return {"out": 2 * n_links / pairs}
+    source, target = network.links.T
+    either = len(np.unique(np.minimum(source, target) * n + np.maximum(source, target)))
+    return {"out": n_links / pairs, "in": n_links / pairs, "both": 2 * either / pairs}
