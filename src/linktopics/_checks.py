@@ -34,6 +34,14 @@ def as_list(values: Iterable[Any]) -> list[Any]:
     return list(values)
 
 
+def _listed(values: Any, name: str, of: str) -> list[Any]:
+    """List values that a user gave; refuse what holds none."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) != 1:
+        what = "a single string" if isinstance(values, str | bytes) else f"of type {type(values).__name__}"
+        raise DataError(f"{name} is {what}; pass a list with {of}.")
+    return as_list(values)
+
+
 def is_missing(value: Any) -> bool:
     """Tell whether a value is None, NaN or one of pandas' missing values."""
     return (
@@ -47,16 +55,17 @@ def as_column(values: Iterable[Any] | None, length: int, name: str, of: str = "d
     """Make a 1-d array of `length` values: numbers stay numbers, all else is kept as it is in an object array."""
     if values is None:
         return None
-    if isinstance(values, str | bytes):
-        raise DataError(f"{name} is a single string; pass a sequence with one entry for each of the {length:,} {of}.")
-    listed = as_list(values)
+    listed = _listed(values, name, f"one entry for each of the {length:,} {of}")
     if len(listed) != length:
         raise DataError(
             f"{name} has {len(listed):,} entries for {length:,} {of}; pass one for each, in the same order."
         )
     kinds = {type(value) for value in listed}
     if kinds and (kinds <= {int, float} or kinds == {bool}):
-        return np.array(listed)
+        numbers = np.array(listed)
+        # where integers meet fractions or the limits of 64 bits, NumPy rounds them
+        if numbers.dtype.kind in "iub" or int not in kinds or max(abs(x) for x in listed if type(x) is int) <= 2**53:
+            return numbers
     return np.fromiter(listed, dtype=object, count=length)
 
 
@@ -77,7 +86,9 @@ def check_columns(columns: Any, n_documents: int) -> dict[str, np.ndarray]:
     for name in names:
         if not isinstance(name, str):
             raise DataError(f"columns has the name {name!r}, which is no string; rename it.")
-    return {name: np.asarray(as_column(columns[name], n_documents, f"columns[{name!r}]")) for name in names}
+    # The rows of a matrix are a value each.
+    given = {name: columns[name] if getattr(columns[name], "ndim", 1) == 1 else list(columns[name]) for name in names}
+    return {name: np.asarray(as_column(one, n_documents, f"columns[{name!r}]")) for name, one in given.items()}
 
 
 def check_unique(values: np.ndarray, name: str, cure: str) -> None:
@@ -108,13 +119,14 @@ def check_words(vocabulary: np.ndarray) -> None:
 
 def check_texts(texts: Iterable[Any], ids: list[Any] | None) -> list[str]:
     """List the texts; refuse a single string and whatever is not a string, naming the document."""
-    if isinstance(texts, str | bytes):
-        raise DataError("texts is a single string; pass a list of texts, one for each document.")
-    listed = as_list(texts)
+    listed = _listed(texts, "texts", "a text for each document")
     for position, text in enumerate(listed):
         if not isinstance(text, str):
             name = position if ids is None or position >= len(ids) else ids[position]
-            raise DataError(f"the text of document {name!r} (position {position}) is {text!r}, not a string.")
+            raise DataError(
+                f"the text of document {name!r} (position {position}) is {text!r}, not a string; give every document "
+                "its text."
+            )
     return listed
 
 
@@ -122,29 +134,71 @@ def as_count_matrix(counts: Any) -> sparse.csr_array:
     """Make a documents x words CSR array of int64 or float64 values, a copy whose values are not yet checked."""
     if not sparse.issparse(counts):
         try:
-            counts = np.asarray(counts.to_numpy() if hasattr(counts, "to_numpy") else counts)
+            counts = counts.to_numpy() if hasattr(counts, "to_numpy") else counts
+            if np.ma.is_masked(counts):
+                raise DataError("counts has masked values; put numbers in their place (counts.filled(0)).")
+            counts = np.asarray(counts)
             if counts.dtype.kind == "O":
-                counts = counts.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"counts must be a matrix of numbers, documents x words: {error}.") from None
-        if counts.dtype.kind == "U":
+                counts = _numbers(counts)
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, DataError):
+                raise
+            told = str(error).rstrip(".")
+            raise DataError(f"counts must be a matrix of numbers, documents x words: {told}.") from None
+        if counts.dtype.kind in "US":
             raise DataError(
                 "counts holds strings; pass word counts, or make the network with DocumentNetwork.from_texts."
             )
     if counts.ndim != 2:
         raise DataError(f"counts must be a matrix of documents x words; it has the shape {counts.shape}.")
     if counts.dtype.kind not in "biuf":
-        raise DataError(f"counts must hold whole numbers; its values are of type {counts.dtype}.")
+        raise DataError(f"counts must hold whole numbers; its values are of type {counts.dtype}: pass word counts.")
     for size, what in zip(counts.shape, ("documents", "words"), strict=True):
         if size == 0:
             raise DataError(f"counts has the shape {counts.shape}: there are no {what}; a network needs at least one.")
-    matrix = sparse.csr_array(counts, dtype=np.float64 if counts.dtype.kind == "f" else np.int64, copy=True)
+        if size > MAX_COUNT:
+            raise DataError(f"counts has the shape {counts.shape}: there are too many {what}; the most is {MAX_COUNT}.")
+    kind = np.float64 if _may_wrap(counts) else np.int64
+    matrix = sparse.csr_array(counts.astype(kind), copy=True)
     try:
         matrix.check_format(full_check=True)  # an index out of range would reach the kernels as a stray write
     except ValueError as error:
-        raise DataError(f"counts is not a sound sparse matrix: {error}.") from None
+        raise DataError(f"counts is not a sound sparse matrix: {error}; make it anew.") from None
     matrix.sum_duplicates()
     return matrix
+
+
+def _may_wrap(counts: Any) -> bool:
+    """Tell whether values do not fit into int64: fractions, and what is so large that it could turn negative.
+
+    Repeated entries of a sparse matrix are added up when it is converted.
+    """
+    if counts.dtype.kind in "iu" and (sparse.issparse(counts) or counts.dtype.kind == "u"):
+        values = counts
+        if sparse.issparse(counts):
+            values = counts.data if counts.format in ("csr", "csc", "coo", "bsr") else counts.tocoo().data
+        return bool(values.size) and int(values.max()) > MAX_COUNT
+    return bool(counts.dtype.kind == "f")
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Make numbers of Python objects; strings are none, even if they look like numbers."""
+    for position, value in np.ndenumerate(values):
+        if isinstance(value, str | bytes):
+            raise DataError(
+                f"counts{list(position)} is the string {value!r}; pass numbers, or make the network with "
+                "DocumentNetwork.from_texts."
+            )
+        if is_missing(value):
+            raise DataError(f"counts{list(position)} is missing ({value!r}); put 0 where a document lacks a word.")
+    return values.astype(np.float64)
+
+
+def check_labels(labels: np.ndarray | None) -> None:
+    """Refuse labels that cannot be counted."""
+    for position, label in enumerate([] if labels is None else labels.tolist()):
+        if isinstance(label, list | dict | set):
+            raise DataError(f"labels[{position}] is {label!r}; give every document one label, a string or a number.")
 
 
 def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarray | None) -> sparse.csr_array:
@@ -254,6 +308,9 @@ def _matrix_ends(matrix: Any, n_documents: int, *, directed: bool) -> np.ndarray
         )
     if matrix.dtype.kind not in "biuf":
         raise DataError(f"the link matrix must hold numbers or booleans; its values are of type {matrix.dtype}.")
+    if matrix.dtype == np.float16:  # which SciPy does not take
+        with np.errstate(invalid="ignore"):
+            matrix = matrix.astype(np.float64)
     matrix = sparse.csr_array(matrix, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -271,7 +328,7 @@ def _matrix_ends(matrix: Any, n_documents: int, *, directed: bool) -> np.ndarray
 
 def _ends_from_indices(links: Any) -> np.ndarray:
     if isinstance(links, np.ndarray) and links.dtype.kind in "iuf":
-        whole = (np.isfinite(links) & (links == np.floor(links))).all(axis=1)
+        whole = ((np.abs(links.astype(float)) <= 2.0**62) & (links == np.floor(links))).all(axis=1)
     else:
         links = as_list(links)
         whole = np.array([_is_whole(source) and _is_whole(target) for source, target in links], dtype=bool)
@@ -285,9 +342,10 @@ def _ends_from_indices(links: Any) -> np.ndarray:
 
 
 def _is_whole(end: Any) -> bool:
-    if isinstance(end, float):
-        return end.is_integer()
-    return isinstance(end, int | np.integer) and abs(int(end)) <= np.iinfo(np.int64).max
+    """Tell whether this may be an index; True and False are entries of a matrix, not ends of links."""
+    if isinstance(end, float | np.floating):
+        return float(end).is_integer() and abs(end) <= 2.0**62
+    return isinstance(end, int | np.integer) and not isinstance(end, bool) and abs(int(end)) <= 2**62
 
 
 def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
@@ -302,6 +360,8 @@ def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
     if pairs:
         end, name = pairs[0][0], ids.tolist()[0]
         hint = f"no link has both ends among the ids: links name documents like {end!r}, ids are like {name!r}"
+        if ends.max() >= 0:
+            hint = "no link has both ends among the ids"
         if isinstance(end, int | np.integer):
             hint += "; if they are positions, name documents by their ids (or pass DocumentNetwork link_ends='indices')"
     return ends, hint

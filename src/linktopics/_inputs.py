@@ -25,6 +25,7 @@ __all__ = [
     "as_many",
     "check_direction",
     "check_sizes",
+    "check_tokens",
     "check_top",
     "report_unseen",
     "resolve_candidates",
@@ -42,9 +43,18 @@ CHUNK = 2**20
 MAX_TOKENS_OF_A_KIND = 2**24
 """float32 counts whole numbers up to here."""
 
+MAX_DOCUMENTS, MAX_WORDS = 2**30 - 1, 2**31 - 1
+"""Numbers of documents, and twice those, and numbers of words are 32-bit integers."""
+
 
 def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
-    """Raise if a word, with its prior tokens as a seed word, or a document has more tokens than can be counted."""
+    """Raise if there are more documents or words than can be numbered, or more tokens of one than can be counted.
+
+    Those of a word are counted together with its prior tokens as a seed word.
+    """
+    for n, most, what in ((network.n_documents, MAX_DOCUMENTS, "documents"), (network.n_words, MAX_WORDS, "words")):
+        if n > most:
+            raise DataError(f"the network has {n:,} {what}; at most {most:,} can be numbered. Leave some out.")
     words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
     for counts, what, names in (
         (_word_totals(network) + int(seed_weight), "word", words),
@@ -83,9 +93,14 @@ def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool
         Whether the direction of links counts; None takes the network's word (a count matrix is directed).
     """
     network = _as_network(estimator, X, links, directed)
-    if network.n_tokens == 0:
-        raise DataError("no document has a word: all counts are zero.")
+    check_tokens(network)
     return network
+
+
+def check_tokens(network: DocumentNetwork) -> None:
+    """Raise if there is nothing to learn from."""
+    if network.n_tokens == 0:
+        raise DataError("no document has a word: all counts are zero; give documents with words.")
 
 
 def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | None) -> DocumentNetwork:
@@ -159,6 +174,12 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
         _check_columns(fitted, X)
         checked = validate_data(estimator, X, accept_sparse="csr", reset=False, ensure_all_finite=False)
         counts = check_counts(as_count_matrix(checked), np.arange(checked.shape[0]), fitted.vocabulary)
+    lengths = counts.sum(axis=1, dtype=np.int64)
+    if lengths.max(initial=0) >= MAX_TOKENS_OF_A_KIND:
+        raise DataError(
+            f"document number {int(np.argmax(lengths))} has {int(lengths.max()):,} tokens; at most "
+            f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Split it."
+        )
     empty = np.flatnonzero(np.diff(counts.indptr) == 0)
     if len(empty):
         warnings.warn(

@@ -184,7 +184,7 @@ def _places(ordered: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[np.int
 
 
 def _as_scores(scores: ArrayLike, name: str) -> NDArray[Any]:
-    array = scores if isinstance(scores, np.ndarray) else np.asarray(scores)
+    array = np.asarray(scores)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise DataError(
             f"{name} must be a matrix of numbers; it has the shape {array.shape} and values of type {array.dtype}."

@@ -18,6 +18,7 @@ from linktopics._checks import (
     as_count_matrix,
     check_columns,
     check_counts,
+    check_labels,
     check_texts,
     check_unique,
     check_words,
@@ -126,7 +127,10 @@ class DocumentNetwork(ReadsSources):
         self.counts: sparse.csr_array = check_counts(matrix, self.ids, self.vocabulary)
         self.titles: np.ndarray | None = as_column(titles, n_documents, "titles")
         self.labels: np.ndarray | None = as_column(labels, n_documents, "labels")
+        check_labels(self.labels)
         self.texts: np.ndarray | None = as_column(texts, n_documents, "texts")
+        if self.texts is not None:
+            check_texts(self.texts, self.ids.tolist())
         self.columns: dict[str, np.ndarray] = check_columns(columns, n_documents)
         self.vectorizer = vectorizer
         self.directed = bool(directed)
@@ -145,7 +149,8 @@ class DocumentNetwork(ReadsSources):
             return
         if strict:
             raise DataError(
-                f"the network has {self.report.faults()}; or pass strict=False to drop such links, keep such documents."
+                f"the network has {self.report.faults()}; or pass strict=False (leave out --strict) to drop "
+                "such links and keep such documents."
             )
         warnings.warn(
             f"{self.report.brief()} (its report, or linktopics info, has examples).",

@@ -120,7 +120,7 @@ def places(base, data, model):
 
 
 def files(folder):
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    return {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
 
 
 def refusal(arguments, input=""):

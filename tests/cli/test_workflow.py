@@ -165,6 +165,7 @@ OPTIONS = {
     "link_cost": (3.0, {"link_cost": 3.0}),
     "nonlink_cost": (1.5, {"nonlink_cost": 1.5}),
     "negatives": (3, {"negatives": 3.0}),
+    "calibration": ("none", {"calibration": None}),
     "margin": (0.5, {"margin": 0.5}),
     "weight_variance": (2.0, {"weight_variance": 2.0}),
     "feature": (["degree", "tfidf"], {}),
@@ -189,6 +190,7 @@ OPTIONS = {
     "shards": (2, {"n_shards": 2}),
     "engine": ("threads", {}),
     "checkpoint_every": (3, {}),
+    "checkpoint_minutes": (99.0, {}),
     "min_documents": (2, {}),
     "max_share": (0.9, {}),
     "stop_words": ("none", {}),
@@ -223,7 +225,7 @@ def in_a_file(options, path):
 def test_all_options_of_fit_are_looked_at():
     """The address of a cluster is, where it is not there, by tests of mistakes."""
     fit = typer.main.get_command(app).commands["fit"]
-    others = {"data", "output", "config", "overwrite", "quiet", "debug", "address"}
+    others = {"data", "output", "config", "overwrite", "quiet", "check", "debug", "address"}
     assert {option.name for option in fit.params} - others == set(OPTIONS)
 
 

@@ -3,6 +3,7 @@
 The published site is not needed: archives are served by a web server of the tests, on this machine.
 """
 
+import contextlib
 import gzip
 import hashlib
 import http.server
@@ -11,6 +12,9 @@ import shutil
 import socket
 import tarfile
 import threading
+import time
+import urllib.error
+import urllib.request
 import warnings
 
 import numpy as np
@@ -51,7 +55,10 @@ def toy(monkeypatch):
 
 @pytest.fixture
 def site(places, monkeypatch):
-    """Serve what is put into the dictionary given, by path; count requests in its entry None."""
+    """Serve what is put into the dictionary given, by path; a string is where to go instead.
+
+    Its entry None counts requests.
+    """
     served = {None: 0}
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -60,6 +67,11 @@ def site(places, monkeypatch):
             body = served.get(self.path)
             if body is None:
                 self.send_error(404)
+                return
+            if isinstance(body, str):
+                self.send_response(302)
+                self.send_header("Location", body)
+                self.end_headers()
                 return
             self.send_response(200)
             self.send_header("Content-Length", str(served.get("length", len(body))))
@@ -293,7 +305,27 @@ def header_chain():
     return stream.getvalue()
 
 
+def sparse_members(number):
+    """Pack many files of a few bytes each that say they have 60 million."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz", format=tarfile.PAX_FORMAT) as tar:
+        for _ in range(number):
+            member = tarfile.TarInfo("cora/cora.content")
+            member.size = 5
+            member.pax_headers = {
+                "GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.size": str(60_000_000),
+                "GNU.sparse.numblocks": "1", "GNU.sparse.map": "0,5",
+            }  # fmt: skip
+            tar.addfile(member, io.BytesIO(b"a 1 b"))
+    return stream.getvalue()
+
+
 FAULTS = {
+    "sparse files": (sparse_members(500), {}, "holds no file cora.content"),
+    "too many files": (archive({f"{number}": b"" for number in range(1100)}), {}, "it has too many files"),
+    "another archive": ("/elsewhere.tgz", {}, "the server answers 404"),
+    "to and fro": ("/cora.tgz", {}, "the server answers 302"),
+    "a file of this machine": ("file:///etc/hostname", {}, "cannot be downloaded"),
     "not there": (None, {}, "the server answers 404"),
     "cut off": (archive(TOY)[:-20], {"length": len(archive(TOY))}, "broke off after"),
     "truncated": (archive(TOY)[:-20], {}, "is damaged"),
@@ -338,6 +370,55 @@ def test_paths_in_an_archive_lead_nowhere(places, toy, site):
         assert load_cora().n_documents == 2
         shutil.rmtree(places / "cache" / "cora")
         assert sorted(places.rglob("*")) == before
+
+
+def test_the_published_site_is_encrypted():
+    assert linqs.SITE.startswith("https://")
+
+
+def test_a_server_may_lead_elsewhere(places, toy, site):
+    site["/cora.tgz"], site["/new/cora.tgz"] = "/new/cora.tgz", archive(TOY)
+    assert load_cora().n_documents == 2
+
+
+@pytest.mark.parametrize("address", ["http://example.org/cora.tgz", "ftp://example.org/cora.tgz", "file:///etc/passwd"])
+def test_no_way_from_an_encrypted_connection_to_another(address):
+    request = urllib.request.Request("https://example.org/cora.tgz")
+    with pytest.raises(urllib.error.URLError, match="which is not https"):
+        _download._StaySafe().redirect_request(request, None, 302, "Found", {}, address)
+    assert _download._StaySafe().redirect_request(request, None, 302, "Found", {}, "https://example.org/new")
+
+
+def test_a_server_that_takes_its_time(places, toy, monkeypatch):
+    """It sends a byte now and then, so that no wait is long."""
+    monkeypatch.setattr(_download, "MAX_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr(linqs, "SITE", f"http://127.0.0.1:{server.getsockname()[1]}/")
+
+        def answer():
+            connection, _ = server.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(1000)
+                connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 9999\r\n\r\n")
+                for _ in range(200):
+                    connection.sendall(b"x")
+                    time.sleep(0.05)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(DataError, match=r"cannot be downloaded \(not done after 0.3 seconds\)"):
+            load_cora()
+        thread.join()
+    assert list((places / "cache").iterdir()) == []
+
+
+def test_a_cache_that_was_tampered_with_is_found_out(places, toy, site):
+    site["/cora.tgz"] = archive(TOY)
+    assert load_cora().n_documents == 2
+    path = places / "cache" / "cora" / "cora.content"
+    path.write_bytes(path.read_bytes().replace(b"fruit", b"fruid"))
+    with pytest.raises(DataError, match=r"this is not the published file .* delete the folder"):
+        load_cora()
 
 
 def test_no_network(places, toy, monkeypatch):

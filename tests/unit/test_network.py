@@ -107,7 +107,7 @@ def test_values_that_are_no_counts_are_named(value, wrong, kind):
         ([1, 2, 3], r"documents x words; it has the shape \(3,\)"),
         (np.ones((2, 2, 2)), r"shape \(2, 2, 2\)"),
         ([[1, 2], [3]], "must be a matrix of numbers"),
-        ([["a", None]], "must be a matrix of numbers"),
+        ([["a", None]], r"counts\[0, 0\] is the string 'a'; pass numbers"),
         (["some text", "another"], "counts holds strings; .*from_texts"),
         (np.ones((2, 2), dtype=complex), "complex128"),
         (sparse.csr_matrix(np.ones((2, 2), dtype=complex)), "complex128"),

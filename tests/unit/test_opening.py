@@ -95,8 +95,8 @@ def test_names(monkeypatch):
         assert open_network(name) == f"the built-in {name}"
 
 
-def test_stdlib(tmp_path, monkeypatch):
-    monkeypatch.setenv("LINKTOPICS_CACHE", str(tmp_path))
+def test_stdlib(shared_cache, monkeypatch):
+    monkeypatch.setenv("LINKTOPICS_CACHE", str(shared_cache))
     assert open_network("stdlib").fingerprint() == load_stdlib().fingerprint()
 
 
@@ -192,4 +192,4 @@ def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch):
 
     put(tmp_path, LINQS)
     monkeypatch.setattr(os, "listdir", refuse)
-    assert refusal(tmp_path) == f"{tmp_path}: cannot be read (Permission denied)."
+    assert refusal(tmp_path) == f"{tmp_path}: cannot be read (Permission denied); check who may read it."

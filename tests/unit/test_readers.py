@@ -52,7 +52,7 @@ def test_another_vectorizer():
         (["fine", 3], {"ids": ["a"]}, r"the text of document 1 \(position 1\)"),
         ({"a": "fine"}, {"ids": ["a"]}, "texts is a mapping"),
         (["fine"], {"ids": ["a", "b"]}, "ids has 2 entries for 1 documents"),
-        (["the", "of"], {}, "the vectorizer cannot count the words.*empty vocabulary"),
+        (["the", "of"], {}, "no word is left of 2 texts: they are empty, or hold stop words"),
         (
             ["apple pie", "plum pie"],
             {"vectorizer": TfidfVectorizer()},
@@ -173,7 +173,7 @@ def test_read_lines_plain_gzip_bom_and_line_ends(tmp_path):
 def test_read_lines_errors(tmp_path):
     with pytest.raises(DataError, match=r"nothing.txt: there is no such file"):
         read_lines(tmp_path / "nothing.txt")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="this is a folder, not a file"):
         read_lines(tmp_path)
     _write(tmp_path, {"latin.txt": "fine\ncaf\xe9\n".encode("latin-1")})
     with pytest.raises(DataError, match=r"latin.txt:2: byte 0xe9 is not UTF-8; save the file as UTF-8"):
@@ -243,7 +243,7 @@ def test_linqs_file_parts_and_larger_counts(tmp_path):
         ({**LINQS, "x.content": "p1\t1\t0\t\n"}, "x.content:1: the id, the words or the label are missing"),
         ({**LINQS, "x.content": "p1\tred\n"}, "x.content:1: the id, the words or the label are missing"),
         ({**LINQS, "x.content": "p1\n"}, "x.content:1: the id, the words or the label are missing"),
-        ({**LINQS, "x.content": LINQS["x.content"] * 2}, "ids holds 'p1' twice, at positions 0 and 2"),
+        ({**LINQS, "x.content": LINQS["x.content"] * 2}, "x.content:3: the id 'p1' is that of .*x.content:1 already"),
         ({**LINQS, "x.cites": "p1\tp2\n\np1\n"}, "x.cites:3: there are 1 columns; a line is: cited citing"),
         ({**LINQS, "x.cites": "p1\tp2\tp3\n"}, "x.cites:1: there are 3 columns"),
     ],
@@ -326,11 +326,11 @@ def test_ldac_explicit_files(tmp_path):
         ({"documents.txt": "0:1\n3:1\n"}, "documents.txt:2: there is no word 3 in a vocabulary of 3"),
         ({"documents.txt": "\n\n"}, "there are no words"),
         ({"vocab.txt": "a\n\nb\n"}, "vocab.txt:2: the line is blank"),
-        ({"vocab.txt": "a\nb\na\n"}, "vocabulary holds 'a' twice, at positions 0 and 2"),
+        ({"vocab.txt": "a\nb\na\n"}, "vocab.txt:3: the word 'a' is that of line 1 already; give each word once"),
         ({"links.txt": "0 2\n0\n"}, "links.txt:2: '0' is not a link; a line is: source target"),
         ({"links.txt": "0 x\n"}, "links.txt:1: '0 x' is not a link"),
-        ({"links.txt": f"0 {2**70}\n"}, "links.txt: a document number is too large"),
-        ({"titles.txt": "A\n"}, "titles has 1 entries for 3 documents"),
+        ({"links.txt": f"0 {2**70}\n"}, "links.txt:1: '0 [0-9]+' is not a link"),
+        ({"titles.txt": "A\n"}, "titles.txt: there are 1 lines for the 3 documents of .*; give one for each"),
         ({"ids.txt": "a\n\nc\n"}, "ids.txt:2: the id is missing"),
         ({"ids.txt": "a\tred\nb\nc\tred\n"}, "ids.txt:2: there are 1 columns"),
     ],
@@ -402,7 +402,7 @@ def test_jsonl_integer_ids_titles_and_labels(tmp_path):
         ({"documents.jsonl": '{"id": true, "text": "a"}\n'}, "documents.jsonl:1: the id is True"),
         ({"documents.jsonl": '{"id": 1, "text": 5}\n'}, "documents.jsonl:1: the text is 5; give it as a string"),
         ({"documents.jsonl": "\n"}, "there are no documents"),
-        ({"documents.jsonl": _jsonl() * 2}, "ids holds 'pie' twice, at positions 0 and 3"),
+        ({"documents.jsonl": _jsonl() * 2}, "documents.jsonl:4: the id 'pie' is that of line 1 already"),
         ({"documents.jsonl": '{"id": 1, "text": "a"}\n{"id": "1", "text": "b"}'}, "ids 1 and '1' look the same"),
         ({"links.csv": ""}, r"links.csv:1: the header has no 'source' \(it has: nothing\)"),
         ({"links.csv": "source,to\n"}, r"links.csv:1: the header has no 'target' \(it has: 'source', 'to'\)"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linktopics.commands.output import Column, Result, emit, joined, one_line
+from linktopics.commands.output import Column, Result, emit, joined, one_line, share
 from linktopics.errors import DataError
 from linktopics.index import index_library
 from linktopics.model import RelationalTopicModel
@@ -79,15 +79,12 @@ def show_suggestions(
     columns = [
         Column("id", only="plain"),
         Column("title", only="plain"),
-        Column("probability", "{:.2f}".format, right=True),
-        *(Column(name, only="plain") for name in ("lower", "upper", "why")),
+        Column("probability", share, right=True),
+        *(Column(name, only="plain") for name in ("lower", "upper", "score", "why")),
         Column(f"{interval:.0%} interval", only="table", cell=_interval),
         Column("document, and why", only="table", cell=_named, below=lambda row: row["why"]),
     ]
-    notes = [
-        "The order is what counts: probabilities are those among the pairs trained on, where links are more frequent "
-        "than in the network. Before each reason: its share of what speaks for the link."
-    ]
+    notes = [f"{model.calibration_.describe()} Before each reason: its share of what speaks for the link."]
     if not rows:
         notes = ["There is no document to suggest: it is linked with all of them."]
     emit(Result("suggest", columns, rows, "suggestions", facts, what, notes), format)
@@ -162,7 +159,7 @@ def _reasons(why: str) -> list[str]:
 
 def _interval(row: dict[str, Any]) -> str:
     lower, upper = row["lower"], row["upper"]
-    return "" if lower != lower else f"{lower:.2f} to {upper:.2f}"
+    return "" if lower != lower else f"{share(lower)} to {share(upper)}"
 
 
 def _named(row: dict[str, Any]) -> str:

@@ -16,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from linktopics import __version__
+from linktopics.calibration import LinkCalibration
+from linktopics.commands.output import share
 from linktopics.datasets import load_stdlib
 from linktopics.errors import DataError, LinktopicsError, mixing_not_told
 from linktopics.model import RelationalTopicModel
@@ -58,6 +60,7 @@ class Findings:
     errors: NDArray[np.float64]
     main_topics: NDArray[np.int64]
     suggestions: pd.DataFrame
+    calibration: LinkCalibration
 
     @property
     def names(self) -> list[str]:
@@ -145,6 +148,7 @@ def find(model: RelationalTopicModel, text: str) -> Findings:
         errors=model.link_weights_std_[np.ix_(order, order)],
         main_topics=model.doc_topic_[:, order].argmax(1),
         suggestions=model.suggest_links(network.vectorize([text]), top=N_SUGGESTIONS, direction="out"),
+        calibration=model.calibration_,
     )
 
 
@@ -262,16 +266,15 @@ def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> li
     left_out = f" Left out, as the vocabulary lacks them: {join_within(unseen, 200)}." if unseen else ""
     table = _table({"import": "left", "probability": "left", "why": "left"})
     for row in found.suggestions.itertuples():
-        probability = f"{row.probability:.2f} ({row.lower:.2f} to {row.upper:.2f})"
+        probability = f"{share(row.probability)} ({share(row.lower)} to {share(row.upper)})"
         table.add_row(Text(row.id, style="bold"), probability, row.why.replace("; ", "\n"))
     return [
         _heading("Suggested imports for a module that does not exist"),
         Text(f'"{text}"', style="italic"),
         table,
         _footnote(
-            f"Probability (90 % interval) among the pairs trained on: all imports, counted {LINK_COST} times, and "
-            f"{100 * NEGATIVES:g} % of the pairs without one. Among all pairs imports are rarer; the order is what "
-            f"counts. Before each reason: its share of all that speaks for the import.{left_out}"
+            f"{found.calibration.describe()} In brackets: 90 % of posterior samples. Before each reason: its share "
+            f"of all that speaks for the import.{left_out}"
         ),
     ]
 

@@ -9,7 +9,7 @@ from linktopics.explorer.overview import describe_quality
 from linktopics.explorer.report import check_documents, check_target, write_report
 from linktopics.model import RelationalTopicModel
 from linktopics.rendering import make_console
-from linktopics.storage.folder import ModelFolder
+from linktopics.storage.checking import read_manifest
 
 __all__ = ["run_report"]
 
@@ -29,7 +29,7 @@ def run_report(
     # What is wrong is told now rather than after the work.
     check_target(output, overwrite=overwrite)
     describe_quality(evaluation)
-    check_documents(ModelFolder(path).manifest()["network"]["n_documents"])
+    check_documents(read_manifest(path)["network"]["n_documents"])
     model = RelationalTopicModel.load(path)
     model.n_jobs = -1
     size = write_report(

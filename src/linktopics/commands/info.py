@@ -15,7 +15,9 @@ from linktopics.commands.output import Column, Result, emit, joined, one_line, r
 from linktopics.errors import NetworkWarning
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Plan
-from linktopics.storage.folder import MANIFEST, ModelFolder
+from linktopics.storage.checking import read_manifest
+from linktopics.storage.folder import MANIFEST
+from linktopics.storage.keeping import is_finished
 
 __all__ = ["distribution", "run_info"]
 
@@ -115,14 +117,14 @@ def distribution(values: NDArray[np.integer]) -> list[tuple[int, int, int]]:
 
 
 def _show_model(path: Path, format: str) -> None:
-    manifest = ModelFolder(path).manifest()
+    manifest = read_manifest(path)
     network, length = manifest["network"], Plan(**manifest["plan"]).length
     done = [chain["iteration"] for chain in manifest["chains"]]
     facts = {
         "about": "model",
         "kind": manifest["kind"],
         "saved": manifest["saved"],
-        "finished": min(done) >= length,
+        "finished": is_finished(manifest),
         "sweeps": length,
         "sweeps_done": done,
         "chains": len(done),

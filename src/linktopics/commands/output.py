@@ -17,7 +17,17 @@ from rich.text import Text
 
 from linktopics.rendering import make_console
 
-__all__ = ["JSON_FORMAT", "Column", "Result", "emit", "joined", "one_line", "printable", "resolve_format"]
+__all__ = [
+    "JSON_FORMAT",
+    "Column",
+    "Result",
+    "emit",
+    "joined",
+    "one_line",
+    "printable",
+    "resolve_format",
+    "share",
+]
 
 JSON_FORMAT = 1
 """Goes up when a name in the JSON output changes its meaning or goes away; new names may be added at any time."""
@@ -156,6 +166,23 @@ def joined(values: Iterable[Any]) -> str:
     """
     listed = [str(one) for one in values]
     return ("; " if any("," in one for one in listed) else ", ").join(listed)
+
+
+def share(value: float) -> str:
+    """Write a share or a probability as percent, with as many digits as it needs.
+
+    Examples
+    --------
+    >>> share(0.42), share(0.034), share(0.0008), share(1e-6)
+    ('42 %', '3.4 %', '0.08 %', '< 0.01 %')
+    """
+    percent = 100.0 * value
+    if 0 < percent < 0.01:
+        return "< 0.01 %"
+    if 99.9 < percent < 100:
+        return "> 99.9 %"
+    decimals = 0 if percent == 0 or 10 <= percent <= 99 or percent == 100 else 2 if percent < 1 else 1
+    return f"{percent:.{decimals}f} %"
 
 
 def _print_table(result: Result) -> None:

@@ -24,10 +24,12 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"linktopics.datasets.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'linktopics.datasets' has no attribute {name!r}")
+if not TYPE_CHECKING:  # to a type checker such a function would make every misspelt name an Any
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME:
+            return getattr(import_module(f"linktopics.datasets.{_HOME[name]}"), name)
+        raise AttributeError(f"module 'linktopics.datasets' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -8,11 +8,12 @@ import http.client
 import io
 import tarfile
 import tempfile
+import time
 import urllib.error
 import urllib.request
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from linktopics import __version__
 from linktopics.datasets._cache import cache_folder
@@ -27,13 +28,28 @@ __all__ = ["fetch"]
 TIMEOUT = 30.0
 """Seconds without an answer after which a server is given up."""
 
+MAX_SECONDS = 600.0
+"""Seconds after which a server that sends a little now and then is given up, too."""
+
 MAX_ARCHIVE = 16 << 20
 """Bytes an archive may have; the published ones have less than one million."""
 
 MAX_CONTENT = 64 << 20
 """Bytes an archive may have when unpacked; the largest published one has 25 million."""
 
+MAX_MEMBERS = 1000
+"""Files an archive may have; the published ones have less than ten."""
+
 CHUNK = 1 << 16
+
+
+class _StaySafe(urllib.request.HTTPRedirectHandler):
+    """Follows a server to another address, but never from an encrypted connection to one that is not."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if req.full_url.startswith("https:") and not newurl.startswith("https:"):
+            raise urllib.error.URLError(f"the server leads to {newurl[:200]!r}, which is not https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 class DownloadBar(ProgressBar):
@@ -114,13 +130,16 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
     """Read what is at the address, piece by piece; any fault on the way is a DataError."""
     try:
         request = urllib.request.Request(address, headers={"User-Agent": f"linktopics/{__version__}"})
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+        began = time.monotonic()
+        with urllib.request.build_opener(_StaySafe).open(request, timeout=TIMEOUT) as response:
             stated = response.headers.get("Content-Length", "")
             length = int(stated) if stated.isdecimal() else 0
             bar = DownloadBar(length)
             with bar:
-                while chunk := response.read(CHUNK):
+                while chunk := response.read1(CHUNK):  # what is there: a server may take its time for more
                     bar.add(len(chunk))
+                    if time.monotonic() - began > MAX_SECONDS:
+                        raise TimeoutError(f"not done after {MAX_SECONDS:g} seconds")
                     if max(bar.done, length) > MAX_ARCHIVE:
                         raise DataError(f"{address} is not the published archive: it is too large; {by_hand}.")
                     yield chunk
@@ -135,7 +154,8 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
         if bar.done >= length:
             return
         reason = f"the connection broke off after {bar.done:,} of {length:,} bytes"
-    raise DataError(f"{address} cannot be downloaded ({reason}); {by_hand}.")
+    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in reason).split())[:200]
+    raise DataError(f"{address} cannot be downloaded ({shown}); {by_hand}.")  # it may have chosen the words
 
 
 def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: str) -> dict[str, bytes]:
@@ -148,9 +168,12 @@ def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: s
         if len(plain) > MAX_CONTENT:
             raise DataError(f"{address} is not the published archive: its content is too large; {by_hand}.")
         with tarfile.open(fileobj=io.BytesIO(plain), mode="r:") as tar:
-            for member in tar:
+            for number, member in enumerate(tar):
+                if number == MAX_MEMBERS:
+                    raise DataError(f"{address} is not the published archive: it has too many files; {by_hand}.")
                 file_name = member.name.rpartition("/")[2]
-                if file_name in sums and member.isreg() and member.size <= MAX_CONTENT:
+                # A sparse file may say that it is far larger than what stands in the archive.
+                if file_name in sums and member.isreg() and not member.issparse() and member.size <= len(plain):
                     file = tar.extractfile(member)
                     contents[file_name] = file.read() if file else b""
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, RecursionError) as error:

@@ -86,7 +86,11 @@ def open_network(
         raise DataError(f"data is {data!r}; pass {', '.join(BUILT_IN)}, or {ACCEPTED}.")
     path = os.path.expanduser(data)
     if os.path.isdir(path):
-        return _open_folder(Path(path), reading)
+        try:
+            return _open_folder(Path(path), reading)
+        except DataError as error:
+            # what is wrong with all documents together, such as that no word is left of them, names no file
+            raise error if path in str(error) else DataError(f"{path}: {error}") from None
     if not os.path.isfile(path):
         raise _not_there(str(data))
     if not path.removesuffix(".gz").endswith(".content"):
@@ -128,7 +132,7 @@ def _open_folder(folder: Path, reading: _Reading) -> DocumentNetwork:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise DataError(f"{folder}: cannot be read ({error.strerror}).") from None
+        raise DataError(f"{folder}: cannot be read ({error.strerror}); check who may read it.") from None
     plain = [name.removesuffix(".gz") for name in names]
     is_jsonl = "documents.jsonl" in plain
     is_linqs = any(name.endswith(".content") for name in plain)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
+import os
+import stat
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,22 +14,36 @@ from typing import TYPE_CHECKING
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
+
+MAX_UNPACKED = 2**30
+"""Bytes that a gzip file may hold. A thousand times smaller ones can hold more than there is memory; of a plain file
+everybody sees the size."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
+_MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+"""Byte order marks of what is not read; that of UTF-32 begins like one of UTF-16."""
+
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Read a UTF-8 file, gzipped or not, as a list of lines without their ends; a byte order mark is left out."""
+    """Read a UTF-8 file, gzipped or not, as a list of lines without their ends; a byte order mark is left out.
+
+    Lines end in LF or CR LF, or where a file has no LF at all, in CR.
+    """
     path = Path(path)
     data = read_bytes(path)
+    other = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None)
+    if other is None and 0 in data[:2]:  # letters of two bytes, without a mark
+        other = "UTF-16"
+    if other is not None:
+        raise line_error(path, 1, f"the file looks like {other}", "save it as UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise line_error(path, line, f"byte {data[error.start]:#04x} is not UTF-8", "save the file as UTF-8") from None
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = (text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")).split("\n")
     if lines[-1] == "":
         lines.pop()
     return lines
@@ -38,27 +55,43 @@ def line_error(path: str | os.PathLike[str], line: int, wrong: str, cure: str) -
 
 
 def find_file(folder: Path, names: Iterable[str]) -> Path | None:
-    """Give the first of these files that the folder holds, plain or as .gz; None if there is none."""
+    """Give the first of these files that the folder holds, plain or as .gz; None if there is none.
+
+    It may be a folder or a symbolic link that leads nowhere, which is told when it is read.
+    """
     candidates = (folder / (name + suffix) for name in names for suffix in ("", ".gz"))
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if os.path.lexists(path)), None)
 
 
 def read_bytes(path: Path) -> bytes:
+    """Read a file and unpack it; only a regular file: a device or a pipe may never end."""
     try:
-        raw = path.read_bytes()
+        mode = path.stat().st_mode
+        raw = path.read_bytes() if stat.S_ISREG(mode) else None
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file; check the path.") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
+    except (OSError, ValueError) as error:  # a path that holds a zero
+        why = error.strerror if isinstance(error, OSError) else error
+        raise DataError(f"{path}: cannot be read ({why}); check the path and who may read it.") from None
+    if raw is None:
+        what = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
+        raise DataError(f"{path}: this is {what}, not a file; give the path of a file.")
     if not raw.startswith(_GZIP_MAGIC):
         if path.suffix == ".gz" and raw:
             raise DataError(f"{path}: the name ends in .gz but the content is not gzipped; rename or compress it.")
         return raw
     chunks: list[bytes] = []
+    size = 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
             while chunk := stream.read(1 << 20):
                 chunks.append(chunk)
+                size += len(chunk)
+                if size > MAX_UNPACKED:
+                    raise DataError(
+                        f"{path}: the gzip file has {len(raw):,} bytes and holds more than {MAX_UNPACKED:,}; if it is "
+                        "what it should be, unpack it (gunzip) and give the plain file."
+                    )
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         line = b"".join(chunks).count(b"\n") + 1
         cut = "is cut short" if isinstance(error, EOFError) else f"is damaged ({error})"

@@ -24,15 +24,18 @@ _ZETTEL_NUMBER = re.compile(r"\d{12,14}(?!\d)")
 def read_folder(path: str | os.PathLike[str]) -> TextParts:
     """Read all Markdown and text files below a folder; see `DocumentNetwork.from_folder`."""
     root = Path(path)
-    if not root.is_dir():
-        wrong = "is a file; pass the folder that holds it" if root.exists() else "there is no such folder"
+    if not os.path.isdir(root):
+        there = os.path.exists(root)
+        wrong = "is a file; pass the folder that holds it" if there else "there is no such folder; check the path"
         raise DataError(f"{root}: {wrong}.")
     paths, others = find_files(root)
     if not paths:
-        raise DataError(f"{root}: there is no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file in the folder.")
+        raise DataError(
+            f"{root}: there is no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file in the folder; check the path."
+        )
     notes = [read_note(read_lines(root / name), indented_code=not name.lower().endswith(".txt")) for name in paths]
     if not any(note.text for note in notes):
-        raise DataError(f"{root}: none of the {len(notes):,} text files in the folder holds any text.")
+        raise DataError(f"{root}: none of the {len(notes):,} text files in the folder holds any text; write some.")
     stems = [posixpath.splitext(name)[0] for name in paths]
     titles = [note.title or note.heading or posixpath.basename(stem) for note, stem in zip(notes, stems, strict=True)]
     index = _Index(paths, stems, titles, notes, others)
@@ -62,7 +65,7 @@ def find_files(root: Path) -> tuple[list[str], set[str]]:
     """
 
     def refuse(error: OSError) -> None:
-        raise DataError(f"{error.filename}: cannot be read ({error.strerror}).") from None
+        raise DataError(f"{error.filename}: cannot be read ({error.strerror}); check who may read it.") from None
 
     texts, others = [], {"."}
     for folder, folders, files in os.walk(root, onerror=refuse):

@@ -47,6 +47,8 @@ def _column(frame: Any, name: str, which: str, *, complete: bool = False) -> lis
     if name not in columns:
         there = ", ".join(map(repr, columns))
         raise DataError(f"{which} has no column {name!r}; its columns are {there}. Name the right one as an argument.")
+    if columns.count(name) > 1:
+        raise DataError(f"{which} has the column {name!r} {columns.count(name)} times; rename or drop all but one.")
     values = as_list(frame[name])
     if complete:
         for row, value in enumerate(values):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from linktopics.errors import DataError
 from linktopics.readers._files import find_file, line_error, read_lines
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
 
     from linktopics.readers import TextParts
@@ -23,11 +23,13 @@ def read_jsonl(
 ) -> TextParts:
     """Read the documents at `path` and the links; in a folder they are documents.jsonl and links.csv."""
     documents = Path(path)
-    if documents.is_dir():
+    if os.path.isdir(documents):
         folder = documents
         found = find_file(folder, ["documents.jsonl"])
         if found is None:
-            raise DataError(f"{folder}: the folder holds no documents.jsonl or documents.jsonl.gz.")
+            raise DataError(
+                f"{folder}: the folder holds no documents.jsonl or documents.jsonl.gz; put it there, or check the path."
+            )
         documents = found
         links = links or find_file(folder, ["links.csv"])
     records = _read_documents(documents)
@@ -44,25 +46,49 @@ def read_jsonl(
 
 def _read_documents(path: Path) -> list[dict[str, Any]]:
     records = []
+    lines: dict[str | int, int] = {}
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise line_error(path, number, f"not JSON: {error}", "give one JSON object per line") from None
+            record = json.loads(line, object_pairs_hook=_object)
+        except RecursionError:
+            raise line_error(path, number, "the JSON is nested too deeply", "leave out what no reader needs") from None
+        except ValueError as error:
+            wrong = str(error).partition("; use sys.")[0]  # which is no cure here
+            raise line_error(path, number, f"not JSON: {wrong}", "give one JSON object per line") from None
         if not isinstance(record, dict):
-            raise line_error(path, number, f"{line.strip()[:40]!r} is not a JSON object", 'like {"id": 1, "text": ""}')
+            cure = 'give one per line, like {"id": 1, "text": "cats"}'
+            raise line_error(path, number, f"{line.strip()[:40]!r} is not a JSON object", cure)
         for field, kinds, name in (("id", str | int, "a string or an integer"), ("text", str, "a string")):
             if field not in record:
                 there = ", ".join(record) or "nothing"
                 raise line_error(path, number, f"there is no {field!r} (there is: {there})", f"give it as {name}")
             if not isinstance(record[field], kinds) or isinstance(record[field], bool):
                 raise line_error(path, number, f"the {field} is {record[field]!r}", f"give it as {name}")
+        for field in ("title", "label"):
+            if isinstance(record.get(field), list | dict):
+                raise line_error(path, number, f"the {field} is {record[field]!r}", "give it as a string or a number")
+        id = record["id"]
+        if not str(id).strip():
+            raise line_error(path, number, f"the id is {id!r}", "give every document an id that can be seen")
+        if lines.setdefault(id, number) != number:
+            wrong = f"the id {id!r} is that of line {lines[id]} already"
+            raise line_error(path, number, wrong, "give every document its own id")
         records.append(record)
     if not records:
-        raise DataError(f"{path}: there are no documents in it.")
+        raise DataError(f"{path}: there are no documents in it; give one JSON object per line.")
     return records
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of JSON; of a field that is there twice, one value would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {twice!r} is there twice")
+    return found
 
 
 def _optional(records: list[dict[str, Any]], field: str) -> list[Any] | None:
@@ -83,25 +109,30 @@ def _read_links(path: str | os.PathLike[str], ids: list[Any]) -> list[tuple[Any,
     written = {str(name): name for name in ids}
     if len(written) < len(set(ids)):
         both = next(name for name in ids if isinstance(name, int) and str(name) in ids)
-        raise DataError(f"ids {both!r} and {str(both)!r} look the same in {path}; make ids differ as strings.")
+        raise DataError(f"{path}: the ids {both!r} and {str(both)!r} look the same here; make ids differ as strings.")
     rows = csv.reader((line + "\n" for line in read_lines(path)), strict=True)
     links = []
+    first = 1  # line of the row that is read
     try:
         header = next(rows, [])
         for column in ("source", "target"):
             if column not in header:
                 there = ", ".join(map(repr, header)) or "nothing"
-                raise line_error(
-                    path, 1, f"the header has no {column!r} (it has: {there})", "begin with: source,target"
-                )
+                cure = "begin with: source,target (with commas between columns)"
+                raise line_error(path, 1, f"the header has no {column!r} (it has: {there})", cure)
+            if header.count(column) > 1:
+                raise line_error(path, 1, f"the header has {column!r} twice", "give each column its own name")
         source, target = header.index("source"), header.index("target")
+        first = rows.line_num + 1
         for row in rows:
+            line, first = first, rows.line_num + 1
             if not row:
                 continue
             if len(row) != len(header):
                 wrong = f"there are {len(row)} columns where the header has {len(header)}"
-                raise line_error(path, rows.line_num, wrong, "give every link all columns")
+                raise line_error(path, line, wrong, "give every link all columns")
             links.append((written.get(row[source], row[source]), written.get(row[target], row[target])))
     except csv.Error as error:
-        raise line_error(path, rows.line_num, f"not CSV: {error}", "quote fields that hold commas or quotes") from None
+        cure = "close every quote, and quote fields that hold commas or quotes"
+        raise line_error(path, first, f"not CSV: {error}", cure) from None
     return links

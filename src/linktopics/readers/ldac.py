@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,12 @@ from linktopics.errors import DataError
 from linktopics.readers._files import find_file, line_error, read_lines
 
 if TYPE_CHECKING:
-    import os
-
     from linktopics.readers import CountParts
 
     PathLike = str | os.PathLike[str]
+
+MAX_WORDS = 2**24
+"""Words that there can be without a vocabulary: one wrong number would ask for more memory than there is."""
 
 _PAIR = re.compile(r"[0-9]{1,9}:[0-9]{1,9}")
 _PAIRS = re.compile(r"(?:[0-9]{1,9}:[0-9]{1,9}(?: |$))*")
@@ -34,7 +36,7 @@ def read_ldac(
 ) -> CountParts:
     """Read the documents at `path` and the files beside them; in a folder, files not given are looked for by name."""
     documents = Path(path)
-    if documents.is_dir():
+    if os.path.isdir(documents):
         folder = documents
         documents = _documents_in(folder)
         vocabulary = vocabulary or find_file(folder, ["vocab.txt", "vocabulary.txt"])
@@ -43,12 +45,20 @@ def read_ldac(
         ids = ids or find_file(folder, ["ids.txt"])
     words = None if vocabulary is None else _read_vocabulary(vocabulary)
     names, labels = (None, None) if ids is None else _read_ids(ids)
+    headings = None if titles is None else [line.strip() for line in read_lines(titles)]
+    counts = _read_documents(documents, None if words is None else len(words))
+    for file, found in ((ids, names), (titles, headings)):
+        if found is not None and len(found) != counts.shape[0]:
+            raise DataError(
+                f"{file}: there are {len(found):,} lines for the {counts.shape[0]:,} documents of {documents}; give "
+                "one for each, in the same order."
+            )
     return {
-        "counts": _read_documents(documents, None if words is None else len(words)),
+        "counts": counts,
         "links": None if links is None else _read_links(links, links_reversed=links_reversed),
         "ids": names,
         "vocabulary": words,
-        "titles": None if titles is None else [line.strip() for line in read_lines(titles)],
+        "titles": headings,
         "labels": labels,
     }
 
@@ -71,12 +81,16 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
     counts: list[int] = []
     starts = [0]
     for number, line in enumerate(read_lines(path), start=1):
+        if "\r" in line:
+            raise line_error(path, number, "there is a CR within the line", "let lines end in LF or CR LF, all alike")
         fields = line.split()
         leading = fields.pop(0) if fields and ":" not in fields[0] else None
         joined = " ".join(fields)
         if not _PAIRS.fullmatch(joined):
             wrong = next(field for field in fields if not _PAIR.fullmatch(field))
-            raise line_error(path, number, f"{wrong!r} is not word:count", "both are whole numbers from 0, like 17:2")
+            raise line_error(
+                path, number, f"{wrong!r} is not word:count", "both are whole numbers of up to nine digits, like 17:2"
+            )
         if leading is not None and leading != str(len(fields)):
             wrong = f"the line begins with {leading!r} and has {len(fields)} word:count pairs"
             raise line_error(path, number, wrong, "begin with the number of pairs, or with the first pair")
@@ -84,11 +98,14 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
         if n_words is not None and numbers and max(numbers[::2]) >= n_words:
             wrong = f"there is no word {max(numbers[::2])} in a vocabulary of {n_words:,}"
             raise line_error(path, number, wrong, "words are numbered from 0, in the order of the vocabulary")
+        if n_words is None and numbers and max(numbers[::2]) >= MAX_WORDS:
+            wrong = f"without a vocabulary, {max(numbers[::2])} is too large for the number of a word"
+            raise line_error(path, number, wrong, f"number words from 0 to {MAX_WORDS - 1}, or give the vocabulary")
         words += numbers[::2]
         counts += numbers[1::2]
         starts.append(len(words))
     if not words:
-        raise DataError(f"{path}: there are no words in it.")
+        raise DataError(f"{path}: there are no words in it; a line is: word:count word:count ...")
     shape = (len(starts) - 1, max(words) + 1 if n_words is None else n_words)
     return sparse.csr_array((np.array(counts), np.array(words), np.array(starts)), shape=shape)
 
@@ -100,14 +117,14 @@ def _read_links(path: PathLike, *, links_reversed: bool) -> np.ndarray:
         if not fields:
             continue
         try:
-            ends += (int(fields[0]), int(fields[1]))
+            pair = int(fields[0]), int(fields[1])
+            if max(map(abs, pair)) >= 2**63:
+                raise ValueError
+            ends += pair
         except (IndexError, ValueError):
             cure = "a line is: source target, both document numbers from 0"
             raise line_error(path, number, f"{line.strip()!r} is not a link", cure) from None
-    try:
-        pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    except OverflowError:
-        raise DataError(f"{path}: a document number is too large; documents are numbered from 0.") from None
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return pairs[:, ::-1] if links_reversed else pairs
 
 
@@ -115,6 +132,7 @@ def _read_vocabulary(path: PathLike) -> list[str]:
     words = [line.strip() for line in read_lines(path)]
     if "" in words:
         raise line_error(path, words.index("") + 1, "the line is blank", "give one word per line")
+    _refuse_repeated(path, words, "word")
     return words
 
 
@@ -126,4 +144,13 @@ def _read_ids(path: PathLike) -> tuple[list[str], list[Any] | None]:
             raise line_error(path, number, "the id is missing", "give one id per line, in the order of the documents")
         if (len(row) > 1) != (len(rows[0]) > 1):
             raise line_error(path, number, f"there are {len(row)} columns", "give a label in every line or in none")
+    _refuse_repeated(path, [row[0] for row in rows], "id")
     return [row[0] for row in rows], [row[1] for row in rows] if rows and len(rows[0]) > 1 else None
+
+
+def _refuse_repeated(path: PathLike, values: list[str], what: str) -> None:
+    lines: dict[str, int] = {}
+    for number, value in enumerate(values, start=1):
+        if lines.setdefault(value, number) != number:
+            wrong = f"the {what} {value!r} is that of line {lines[value]} already"
+            raise line_error(path, number, wrong, f"give each {what} once")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from linktopics.errors import DataError
 from linktopics.readers._files import find_file, line_error, read_lines
 
 if TYPE_CHECKING:
-    import os
-
     from linktopics.readers import CountParts
 
 
@@ -28,11 +27,12 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
     labels: list[str] = []
     rows: list[np.ndarray] = []
     links: list[tuple[str, str]] = []
+    places: dict[str, str] = {}
     for content in contents:
-        _read_content(content, ids, labels, rows)
+        _read_content(content, ids, labels, rows, places)
         links += _read_cites(_cites_beside(content))
     if not rows:
-        raise DataError(f"{path}: there are no documents in it.")
+        raise DataError(f"{path}: there are no documents in it; a line is: id, a flag per word, label.")
     n_words = len(rows[0])
     columns = [np.flatnonzero(row) for row in rows]
     counts = sparse.csr_array(
@@ -48,17 +48,20 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
 
 
 def _content_files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        if not path.exists():
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
             raise DataError(f"{path}: there is no such file or folder; check the path.")
         if not path.name.removesuffix(".gz").endswith(".content"):
             raise DataError(f"{path}: pass a .content file, or the folder that holds it and its .cites file.")
         return [path]
-    names = {entry.name.removesuffix(".gz") for entry in path.iterdir() if not entry.name.startswith(".")}
+    try:
+        names = {name.removesuffix(".gz") for name in os.listdir(path) if not name.startswith(".")}
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check who may read it.") from None
     found = [find_file(path, [name]) for name in sorted(names) if name.endswith(".content")]
     contents = [content for content in found if content is not None]
     if not contents:
-        raise DataError(f"{path}: the folder holds no .content or .content.gz file.")
+        raise DataError(f"{path}: the folder holds no .content or .content.gz file; check the path.")
     return contents
 
 
@@ -70,8 +73,10 @@ def _cites_beside(content: Path) -> Path:
     return cites
 
 
-def _read_content(path: Path, ids: list[str], labels: list[str], rows: list[np.ndarray]) -> None:
-    """Append the documents of one file to the three lists."""
+def _read_content(
+    path: Path, ids: list[str], labels: list[str], rows: list[np.ndarray], places: dict[str, str]
+) -> None:
+    """Append the documents of one file to the three lists, and tell where each id was found."""
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
@@ -83,10 +88,16 @@ def _read_content(path: Path, ids: list[str], labels: list[str], rows: list[np.n
             )
         row = _flags(flags, separator)
         if isinstance(row, str):
-            raise line_error(path, number, f"{row!r} is not a word count", "counts are whole numbers from 0")
+            raise line_error(
+                path, number, f"{row!r} is not a word count", "counts are whole numbers of up to nine digits"
+            )
         if rows and len(row) != len(rows[0]):
             wrong = f"there are {len(row):,} word columns where the first document has {len(rows[0]):,}"
             raise line_error(path, number, wrong, "give every document the same words")
+        place = f"{path}:{number}"
+        if places.setdefault(name, place) != place:
+            wrong = f"the id {name!r} is that of {places[name]} already"
+            raise line_error(path, number, wrong, "give every document its own id")
         ids.append(name)
         labels.append(label)
         rows.append(row)

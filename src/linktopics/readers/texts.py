@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from linktopics._checks import as_list, check_texts
+from linktopics._report import numbered
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
@@ -46,7 +47,16 @@ def read_texts(
     try:
         counts = vectorizer.fit_transform(listed)
     except ValueError as error:
-        raise DataError(f"the vectorizer cannot count the words of these texts: {error}.") from None
+        if "empty vocabulary" in str(error):
+            raise DataError(
+                f"no word is left of {numbered(len(listed), 'text')}: they are empty, or hold stop words, numbers "
+                "and single letters only; give texts with other words, or a vectorizer that keeps these "
+                "(--stop-words none)."
+            ) from None
+        raise DataError(
+            f"the vectorizer cannot count the words of these texts: {error}; keep words of fewer documents "
+            "(--min-documents), or of more (--max-share)."
+        ) from None
     vocabulary = as_list(vectorizer.get_feature_names_out())
     return {"counts": counts, "ids": names, "vocabulary": vocabulary, "texts": listed, "vectorizer": vectorizer}
 

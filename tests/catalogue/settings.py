@@ -1,0 +1,228 @@
+"""Parameters, options and files of settings."""
+
+# ruff: noqa: E501  sentences stand in one line, as they are said
+
+from __future__ import annotations
+
+import math
+
+from catalogue.counts import fit
+from catalogue.kinds import Group, Kind
+from linktopics import RelationalTopicModel
+
+COUNTS = [[1, 2], [2, 1], [3, 0]]
+
+
+def given(**parameters):
+    return lambda _: RelationalTopicModel(**parameters).fit(COUNTS, links=[(0, 1)])
+
+
+def option(*options):
+    return ("fit", "DATA", "-o", "NEW", *options)
+
+
+def settings(content):
+    """Return how to give a file of settings."""
+    return {"files": {"settings.toml": content}, "command": option("--config", "HERE/settings.toml")}
+
+
+GROUP = Group(
+    "Parameters, options and settings",
+    "A parameter that is not what it should be is a `ValueError` with scikit-learn's words; commands have the option's name in it.",
+    [
+        Kind(
+            "No topics",
+            says="The 'n_topics' parameter of RelationalTopicModel must be an int in the range [1, 32767]. Got 0 instead.",
+            call=given(n_topics=0),
+        ),
+        Kind(
+            "A negative number of topics",
+            says="The 'n_topics' parameter of RelationalTopicModel must be an int in the range [1, 32767]. Got -1 instead.",
+            call=given(n_topics=-1),
+        ),
+        Kind(
+            "Topics that are a fraction",
+            says="The 'n_topics' parameter of RelationalTopicModel must be an int in the range [1, 32767]. Got 2.5 instead.",
+            call=given(n_topics=2.5),
+        ),
+        Kind(
+            "A string for a number",
+            says="The 'n_topics' parameter of RelationalTopicModel must be an int in the range [1, 32767]. Got '5' instead.",
+            call=given(n_topics="5"),
+        ),
+        Kind(
+            "True for a number",
+            says="The 'n_topics' parameter of RelationalTopicModel must be a number. Got True instead.",
+            call=given(n_topics=True),
+        ),
+        Kind(
+            "A billion topics",
+            says="The 'n_topics' parameter of RelationalTopicModel must be an int in the range [1, 32767]. Got 1000000000 instead.",
+            call=given(n_topics=10**9),
+        ),
+        Kind(
+            "A prior of zero",
+            says="The 'alpha' parameter of RelationalTopicModel must be a float in the range [1e-09, 1000000000.0]. Got 0 instead.",
+            call=given(alpha=0),
+        ),
+        Kind(
+            "NaN for a parameter",
+            says="The 'alpha' parameter of RelationalTopicModel must be a float in the range [1e-09, 1000000000.0]. Got nan instead.",
+            call=given(alpha=math.nan),
+        ),
+        Kind(
+            "Infinity for a parameter",
+            says="The 'weight_variance' parameter of RelationalTopicModel must be a float in the range (0.0, inf). Got inf instead.",
+            call=given(weight_variance=math.inf),
+        ),
+        Kind(
+            "A negative cost",
+            says="The 'link_cost' parameter of RelationalTopicModel must be a float in the range (0.0, inf) or None. Got -1 instead.",
+            call=given(link_cost=-1),
+        ),
+        Kind(
+            "A negative margin",
+            says="The 'margin' parameter of RelationalTopicModel must be a float in the range [0.0, inf). Got -1.0 instead.",
+            call=given(margin=-1.0),
+        ),
+        Kind(
+            "A negative number of sampled non-links",
+            says="The 'negatives' parameter of RelationalTopicModel must be a float in the range [0.0, inf) or a str among {'auto'}. Got -1 instead.",
+            call=given(negatives=-1),
+        ),
+        Kind(
+            "More sweeps than anybody lives to see",
+            says="The 'n_iter' parameter of RelationalTopicModel must be an int in the range [0, 1000000000]. Got 1000000000000000000000000000000 instead.",
+            call=given(n_iter=10**30),
+        ),
+        Kind(
+            "No samples",
+            says="The 'n_samples' parameter of RelationalTopicModel must be an int in the range [1, 1000000000]. Got 0 instead.",
+            call=given(n_samples=0),
+        ),
+        Kind(
+            "A trillion chains",
+            says="The 'n_chains' parameter of RelationalTopicModel must be an int in the range [1, 32768]. Got 1000000000000 instead.",
+            call=given(n_chains=10**12),
+        ),
+        Kind(
+            "No threads",
+            says="The 'n_jobs' parameter of RelationalTopicModel must be an int in the range (-inf, -1], an int in the range [1, inf) or None. Got 0 instead.",
+            call=given(n_jobs=0),
+        ),
+        Kind(
+            "A loss that there is not",
+            says="The 'loss' parameter of RelationalTopicModel must be a str among .... Got 'squared' instead.",
+            call=given(loss="squared"),
+        ),
+        Kind(
+            "A feature that there is not",
+            says="no pair feature is 'tfidff'; the names are 'tfidf', 'tfidf-neighbours', 'tfidf-centroid', 'topics-neighbours', 'degree', 'intercept', and linktopics.features has Column, PairMatrix and PairFunction for what you bring.",
+            call=given(pair_features=["tfidff"]),
+        ),
+        Kind(
+            "A negative random state",
+            says="The 'random_state' parameter of RelationalTopicModel must be an int in the range [0, 4294967295]... Got -1 instead.",
+            call=given(random_state=-1),
+        ),
+        Kind(
+            "A word as random state",
+            says="The 'random_state' parameter of RelationalTopicModel must be an int in the range [0, 4294967295]... Got 'seed' instead.",
+            call=given(random_state="seed"),
+        ),
+        Kind(
+            "A fraction as random state",
+            says="The 'random_state' parameter of RelationalTopicModel must be an int in the range [0, 4294967295]... Got 0.5 instead.",
+            call=given(random_state=0.5),
+        ),
+        Kind(
+            "Seed words that the vocabulary lacks",
+            says="the seed word 'zebra' is not in the vocabulary; choose words that documents have.",
+            command=option("--seed-words=0:zebra"),
+        ),
+        Kind(
+            "A checkpoint every 0 sweeps",
+            says="checkpoint_every is 0; it must be a whole number from 1 on.",
+            call=lambda folder: fit(COUNTS, checkpoint=folder / "model", checkpoint_every=0)(folder),
+        ),
+        Kind("--topics many", says="...Invalid value for '--topics' / '-k': ...", command=option("--topics=many")),
+        Kind(
+            "--alpha nan",
+            says="alpha must be a float in the range [1e-09, 1000000000.0]. Got nan instead.",
+            command=option("--alpha=nan"),
+        ),
+        Kind(
+            "--negatives -1",
+            says="negatives must be a float in the range [0.0, inf) or a str among {'auto'}. Got -1.0 instead.",
+            command=option("--negatives=-1"),
+        ),
+        Kind(
+            "--seed beyond 32 bits",
+            says="seed must be an int in the range [0, 4294967295]... Got 99999999999999999999 instead.",
+            command=option("--seed=99999999999999999999"),
+        ),
+        Kind("An option that there is not", says="...No such option: --topicz...", command=option("--topicz=3")),
+        Kind(
+            "Settings that are no TOML",
+            says=".../settings.toml: not TOML: ...; a line is: topics = 20.",
+            **settings("topics = [1,\n"),
+        ),
+        Kind(
+            "Settings a hundred thousand levels deep",
+            says=".../settings.toml: not TOML: it is nested too deeply; a line is: topics = 20.",
+            **settings("topics = " + "[" * 100_000 + "]" * 100_000 + "\n"),
+        ),
+        Kind(
+            "A setting of five thousand digits",
+            says=".../settings.toml: not TOML: ...; a line is: topics = 20.",
+            **settings("topics = " + "9" * 5000 + "\n"),
+        ),
+        Kind(
+            "A setting twice, with - and with _",
+            says=".../settings.toml: link-cost is there twice, with - and with _; give it once.",
+            **settings("link-cost = 1.0\nlink_cost = 2.0\n"),
+        ),
+        Kind(
+            "A setting that there is not",
+            says=".../settings.toml: there is no option 'topicz'; did you mean 'topics'?",
+            **settings("topicz = 3\n"),
+        ),
+        Kind(
+            "true for a number, in settings",
+            says="topics must be a number. Got True instead.",
+            **settings("topics = true\n"),
+        ),
+        Kind(
+            "A date for a number, in settings",
+            says="topics must be an int in the range [1, 32767]. Got datetime.date(2020, 1, 1) instead.",
+            **settings("topics = 2020-01-01\n"),
+        ),
+        Kind(
+            "Settings in Latin-1",
+            says=".../settings.toml: the file is not UTF-8; save it as UTF-8.",
+            **settings(b"topics = 3 # \xe9\n"),
+        ),
+        Kind(
+            "Stop words in Latin-1",
+            says=".../stop.txt:1: byte 0xe9 is not UTF-8; save the file as UTF-8.",
+            command=("info", "DATA", "--stop-words", "HERE/stop.txt"),
+            files={"stop.txt": "café\n".encode("latin-1")},
+        ),
+        Kind(
+            "A text without a known word",
+            says="the text 'zebra zoo' has no word that the model knows; write more, or words of its documents.",
+            command=("suggest", "MODEL", "--text=zebra zoo"),
+        ),
+        Kind(
+            "An empty text on standard input",
+            says="the text is empty; write what the document is about.",
+            command=("suggest", "MODEL", "--file=-"),
+        ),
+        Kind(
+            "Control characters in a text",
+            command=("suggest", "MODEL", "--text", "cats \x01\x1b[31m purr", "--format=json"),
+            gives="Read as they are; they end words.",
+            holds=lambda printed: '"suggestions"' in printed,
+        ),
+    ],
+)
