@@ -325,7 +325,7 @@ def test_each_link_once(model):
     bundle = Explorer(model).report()
     assert [row[:2] for row in bundle["links"]] == model.network_.links.tolist()
     known = model._predictor.known(model.network_.links)
-    assert [row[2] / 10000 for row in bundle["links"]] == pytest.approx(known, abs=5.1e-5)
+    assert [row[2] / 100_000 for row in bundle["links"]] == pytest.approx(known, abs=5.1e-6)
 
 
 def test_few_cells_of_many(model, monkeypatch):

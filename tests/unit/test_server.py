@@ -6,6 +6,7 @@ import logging
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -24,7 +25,7 @@ from starlette.testclient import TestClient  # noqa: E402
 from starlette.websockets import WebSocketDisconnect  # noqa: E402
 
 from linktopics.explorer.guard import HEADERS, Guard, host_of  # noqa: E402
-from linktopics.explorer.lanes import in_threads  # noqa: E402
+from linktopics.explorer.lanes import Lane, in_threads  # noqa: E402
 from linktopics.explorer.server import create_app  # noqa: E402
 
 HOSTILE = {
@@ -522,6 +523,30 @@ def test_too_many_questions(model, described):
         assert "ask again" in check_answer(described, response, "/api/suggest", "post")["error"]
         assert [one.status_code for one in answers.values()] == [200, 200]
         assert client.post("/api/suggest", json={"text": "moons"}).status_code == 200
+
+
+def test_a_server_that_ends_begins_with_nothing_that_waits():
+    go, asked, answered, complaints = threading.Event(), [], [], []
+
+    def answer(questions):
+        asked.extend(questions)
+        assert go.wait(30)
+        return [b""] * len(questions)
+
+    async def end_with_a_question_waiting():
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        with ThreadPoolExecutor(1) as pool:
+            lane = Lane(in_threads(answer, pool), waiting=5)
+            for question in ("first", "second"):
+                lane.ask(question, answered.append)
+            lane.close()
+            pool.shutdown(wait=False)
+            go.set()
+            while not (answered or complaints):
+                await asyncio.sleep(0.001)
+
+    asyncio.run(end_with_a_question_waiting())
+    assert (asked, answered, complaints) == (["first"], [b""], [])
 
 
 # ----------------------------------------------------------------------------------------------------------------------

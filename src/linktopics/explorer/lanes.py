@@ -82,6 +82,10 @@ class Lane(Generic[Asked]):
         self.queue.append((question, done))
         self._start()
 
+    def close(self) -> None:
+        """Begin with none of the questions that wait; they are not answered any more."""
+        self.queue.clear()
+
     def _start(self) -> None:
         while self.queue and self.running < self.jobs:
             batch = [self.queue.popleft()]

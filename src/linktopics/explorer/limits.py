@@ -39,6 +39,8 @@ class Limits:
         Connections that are open at once.
     reading : float
         Seconds that a request may take to arrive.
+    writing : float
+        Seconds for which an answer may wait without any of it being taken.
     answers : int
         Bytes of answers that are kept.
     """
@@ -56,6 +58,7 @@ class Limits:
     requests: int = 512
     connections: int = 800
     reading: float = 10.0
+    writing: float = 10.0
     answers: int = 64 * 2**20
 
     @property

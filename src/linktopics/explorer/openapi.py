@@ -27,9 +27,8 @@ SAID = {
 
 ABOUT = (
     "Topics of documents and of the links between them, from a fitted model. Nothing can be changed. Documents have a "
-    "number, their place in the network, and an id. Errors are an object with one sentence, error. Probabilities speak "
-    "of pairs as the model was trained on them, where links are more frequent than in the whole network; their order "
-    "is what counts."
+    "number, their place in the network, and an id. Errors are an object with one sentence, error. Probabilities are "
+    "for links as rare as they are in the network, as far as the calibration of the model tells (see the overview)."
 )
 
 

@@ -60,7 +60,7 @@ def nullable(schema: Schema) -> Schema:
 
 BOOLEAN: Schema = {"type": "boolean"}
 SHARE = number(least=0, most=1)
-PROBABILITY = nullable(number("of a link, as among the pairs that the model was trained on", 0, 1))
+PROBABILITY = nullable(number("of a link, as rare as links are in the network", 0, 1))
 MAYBE = nullable(number())
 DOCUMENT = whole("the number of a document: its place in the network")
 TOPIC = whole("the number of a topic")

@@ -183,6 +183,8 @@ class Api:
 
     def close(self) -> None:
         """Let go of threads; what waits is not answered any more."""
+        for lane in (self.texts, self.thinking, self.reading):
+            lane.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
 
     def warm_up(self) -> None:

@@ -80,10 +80,14 @@ def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """HTTP/1.1 that waits for the head of a request, but neither for ever nor for one without end."""
+    """HTTP/1.1 that waits for the head of a request, but neither for ever nor for one without end.
+
+    Nor does it wait for ever until an answer is taken: whoever does not listen would keep others from being answered.
+    """
 
     limits = Limits()
     _waiting: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None
     _in_head, _head = False, 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -117,9 +121,20 @@ class PatientProtocol(HttpToolsProtocol):
         self._in_head = False
         super().on_headers_complete()
 
+    def pause_writing(self) -> None:
+        """Begin to wait until some of an answer is taken."""
+        super().pause_writing()
+        self._untaken = self.loop.call_later(self.limits.writing, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop waiting for that."""
+        self._stop_writing()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._stop_waiting()
+        self._stop_writing()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
@@ -136,6 +151,11 @@ class PatientProtocol(HttpToolsProtocol):
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+
+    def _stop_writing(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
 
 
 def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
