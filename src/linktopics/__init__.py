@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linktopics import baselines, datasets, features, interop, metrics, plots
     from linktopics.errors import (
+        CheckpointWarning,
         DataError,
         LinktopicsError,
         MixingWarning,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "CheckpointWarning",
     "DataError",
     "DocumentNetwork",
     "LinkSearchCV",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "CheckpointWarning": "errors",
     "DataError": "errors",
     "DocumentNetwork": "network",
     "LinkSearchCV": "search",
@@ -64,12 +67,14 @@ _HOME = {
 _MODULES = ("baselines", "datasets", "features", "interop", "metrics", "plots")
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"linktopics.{name}")
-    if name in _HOME:
-        return getattr(import_module(f"linktopics.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'linktopics' has no attribute {name!r}")
+if not TYPE_CHECKING:  # to a type checker such a function would make every misspelt name an Any
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return import_module(f"linktopics.{name}")
+        if name in _HOME:
+            return getattr(import_module(f"linktopics.{_HOME[name]}"), name)
+        raise AttributeError(f"module 'linktopics' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,8 @@ import json
 import shutil
 from pathlib import Path
 
+from scipy.special import expit
+
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.storage.folder import FORMAT
 
@@ -33,7 +35,7 @@ def main() -> None:
     shutil.rmtree(folder, ignore_errors=True)
     model.save(folder)
     found = model.suggest_links(TEXT, top=3)
-    expected = {"text": TEXT, "ids": found["id"].tolist(), "probabilities": found["probability"].round(9).tolist()}
+    expected = {"text": TEXT, "ids": found["id"].tolist(), "probabilities": expit(found["score"]).round(9).tolist()}
     (HERE / f"model-{FORMAT}.json").write_text(json.dumps(expected, indent=1) + "\n")
     print(f"{folder}: {sum(path.stat().st_size for path in folder.iterdir()):,} bytes")
 

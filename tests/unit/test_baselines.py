@@ -32,6 +32,7 @@ from linktopics.baselines import (
     TfidfNeighbours,
 )
 from linktopics.metrics import auc, link_rank
+from scikit_learn_checks import broken_checks
 
 EVERY_NON_LINK = 1e9
 SHORT = {
@@ -488,7 +489,7 @@ class TestNothingToLearnFrom:
 WITHOUT_LINKS = [SHORT[name] for name in BASELINES if name not in ("lsa", "lda-logistic")]
 
 
-@parametrize_with_checks([clone(baseline) for baseline in WITHOUT_LINKS])
+@parametrize_with_checks([clone(baseline) for baseline in WITHOUT_LINKS], expected_failed_checks=broken_checks)
 def test_scikit_learn_conventions(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NetworkWarning)

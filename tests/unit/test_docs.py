@@ -44,8 +44,8 @@ def small_fits(monkeypatch):
 @pytest.mark.parametrize("page", RUN, ids=name)
 @pytest.mark.filterwarnings("ignore::linktopics.errors.NetworkWarning")
 @pytest.mark.usefixtures("small_fits")
-def test_python_on_the_page_runs(page, tmp_path, tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("LINKTOPICS_CACHE", str(tmp_path_factory.getbasetemp() / "docs-cache"))
+def test_python_on_the_page_runs(page, tmp_path, shared_cache, monkeypatch):
+    monkeypatch.setenv("LINKTOPICS_CACHE", str(shared_cache))
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     namespace = {}

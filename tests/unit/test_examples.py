@@ -48,10 +48,10 @@ STARTS = {".png": b"\x89PNG", ".csv": b"model,fold,link_rank", ".graphml": b"<?x
 
 
 @pytest.mark.parametrize("name", SAYS)
-def test_example(name, tmp_path, tmp_path_factory):
+def test_example(name, tmp_path, shared_cache):
     environment = {
         **os.environ,
-        "LINKTOPICS_CACHE": str(tmp_path_factory.getbasetemp() / "examples-cache"),
+        "LINKTOPICS_CACHE": str(shared_cache),
         "MPLBACKEND": "agg",
         "PYTHONUTF8": "1",
     }

@@ -45,6 +45,7 @@ K = 3
 NAMES = ("tfidf", "tfidf-neighbours", "tfidf-centroid", "topics-neighbours", "degree", "intercept")
 DEGREES = ["in-degree of target", "out-degree of target", "in-degree of source", "out-degree of source"]
 TINY = {"n_iter": 15, "n_samples": 2, "thin": 1, "n_chains": 1, "negatives": 2, "random_state": 0, "verbose": False}
+TINY["calibration"] = None  # probabilities are worked out by hand
 BOTH = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 
 

@@ -70,7 +70,8 @@ def slow_probability(model, source, target):
 def all_probabilities(model):
     """Compute the probabilities of all pairs one by one."""
     table = np.array([[slow_probability(model, i, j) if i != j else np.nan for j in range(N)] for i in range(N)])
-    return table if model.network_.directed else (table + table.T) / 2
+    own = table if model.network_.directed else (table + table.T) / 2
+    return model.calibration_.probability(own, "out")
 
 
 def test_edges_have_the_probabilities_of_pairs_one_by_one(model):

@@ -337,7 +337,7 @@ def test_trace_has_a_line_for_each_chain_and_the_burn_in(real, number):
     np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], real.trace_[quantity])
     assert ax.lines[0].get_xdata().tolist() == list(range(1, 27))
     (shade,) = ax.patches
-    assert shade.get_x() + shade.get_width() == real.n_burn_in_ + 0.5
+    assert shade.get_path().get_extents(shade.get_patch_transform()).x1 == real.n_burn_in_ + 0.5
     assert ax.get_ylabel() == quantity
     low, high = ax.get_ylim()
     assert low < real.trace_[quantity][:, 20:].min() < real.trace_[quantity][:, 20:].max() < high

@@ -286,6 +286,6 @@ def test_nothing_of_size_documents_squared(weights, features):
     assert model.n_pairs_ == 3 * len(links)
     # With features: vectors of documents and of the sums over their neighbours, of 4 times as many entries.
     numbers = model.network_.n_tokens * (1 if features is None else 5) + 8 * n + 8 * V + model.n_pairs_
-    assert peak < 80 * numbers
+    assert peak < 100 * numbers  # while it is calibrated there is a second corpus, and a second state
     assert peak < n * n / (8 if features is None else 2)
     assert grown * 1024 < n * n
