@@ -79,7 +79,7 @@ class Steps:
     def open(self, path, mode):
         """Open a file that takes a step when half of what is written to it is there."""
         stream, steps = builtins.open(path, mode), self  # noqa: SIM115, whoever asked closes it
-        if "w" not in mode:
+        if "r" in mode:
             return stream
 
         class Halved:

@@ -31,7 +31,8 @@ __all__ = ["GoesOn", "check_pace", "checkpoints"]
 Model = TypeVar("Model", bound="GoesOn")
 
 FORGETTING = (20, 4, 5)
-"""Sweeps of burn-in, samples, and sweeps per sample of chains that go on without the documents that are held out."""
+"""Sweeps of burn-in, samples, and sweeps per sample of chains that go on without the documents that are held out; where
+the model has fewer samples than that, so have they."""
 
 
 class GoesOn:
@@ -49,7 +50,7 @@ class GoesOn:
     get_params: Callable[..., dict[str, Any]]
     _validate_params: Callable[[], None]
     _verdict: Callable[[], str | None]
-    _prepare: Callable[[DocumentNetwork, np.random.SeedSequence], Run]
+    _prepare: Callable[..., Run]
     _smooth: Callable[[NDArray[np.floating], NDArray[np.integer]], NDArray[np.float64]]
 
     def _carry_out(self: Model, run: Run, plan: Plan, pace: _Pace, engine: str | Engine = "threads") -> Model:
@@ -222,8 +223,7 @@ class GoesOn:
 
     def _changed(self, old: Run, chains: list[Chain], network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
         """Return a run over a changed network that begins where some chains of another are."""
-        run = self._prepare(network, seed)
-        run.chains = []
+        run = self._prepare(network, seed, start=False)
         for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(len(chains)), strict=True)):
             state = carry_over(old, run.awake(), run.network, chain.state, its_seed, run.settings.n_shards)
             if old.plan.learn_alpha is None and not old.plan.learn_beta:
@@ -247,7 +247,8 @@ class GoesOn:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NetworkWarning)  # of documents of which the network has told
             without = self._changed(run, run.chains, run.network.subset(others), for_chains)
-            without.plan = Plan(*FORGETTING)
+            burn_in, n_samples, thin = FORGETTING
+            without.plan = Plan(burn_in, min(n_samples, run.plan.n_samples), thin)
             without.calibration = LinkCalibration(without.sampling_offset)
             every = (without.awake(), without.settings, without.chains, without.plan)
             run_chains(*every, self.n_jobs, self.verbose, doing="calibrating")

@@ -398,8 +398,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
                     f"The {name!r} parameter of {type(self).__name__} must be a number. Got {value} instead."
                 )
 
-    def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence) -> Run:
-        """Return a run that has all it needs and has not begun."""
+    def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence, *, start: bool = True) -> Run:
+        """Return a run that has all it needs and has not begun; its chains are left out where others will `start`."""
         given = resolve_features(self.pair_features, self.intercept)
         seeds = resolve_seed_words(self.seed_words, self.seed_weight, self.n_topics, network)
         check_sizes(network, seeds.amount.max(initial=0.0))
@@ -415,7 +415,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
             settings=settings,
             plan=Plan(self.n_iter, self.n_samples, self.thin, self.learn_alpha, self.learn_beta),
             features=features,
-            chains=start_chains(corpus, settings, for_chains),
+            chains=start_chains(corpus, settings, for_chains) if start else [],
             entropy=np.atleast_1d(np.asarray(seed.entropy, dtype=object)).tolist(),
             inference_seed=int(for_inference.generate_state(1, np.uint64)[0] >> np.uint64(1)),
             n_pairs=corpus.n_pairs,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from linktopics.features import FeatureSet
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, Plan
 from linktopics.sampler import Corpus, Priors, Settings, State, count_topics, random_states
+from linktopics.sampler.parts import place_tokens
 
 if TYPE_CHECKING:
     from linktopics.prediction import Predictor
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Run", "carry_over", "check_extends"]
 
 CHUNK = 2**16
-"""Tokens whose topics are drawn at once."""
+"""Tokens whose topics are looked up, or drawn, at once."""
 
 
 @dataclass
@@ -184,22 +186,29 @@ def carry_over(
 def _matched(old: Run, corpus: Corpus, network: DocumentNetwork, state: State) -> NDArray[np.int32]:
     """Return for each token the topic of the same token of the old network; -1 if there is none."""
     before = old.awake()
-    place = {id: number for number, id in enumerate(network.ids.tolist())}
-    documents = np.array([place.get(id, -1) for id in old.network.ids.tolist()], dtype=np.int64)
+    place = {id: number for number, id in enumerate(old.network.ids.tolist())}
+    documents = np.array([place.get(id, -1) for id in network.ids.tolist()], dtype=np.int64)  # in the old network
     words = _words_in(old.network, network)
-    at = documents[np.repeat(np.arange(before.n_documents), np.diff(before.start))]
-    word = words[before.words]
-    there = np.flatnonzero((at >= 0) & (word >= 0))
-    keys = at[there] * corpus.n_words + word[there]
-    order = np.argsort(keys, kind="stable")
-    keys, topics = keys[order], state.assignments[there][order]
-    wanted = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start)) * corpus.n_words + corpus.words
-    # Both are sorted, so equal tokens of a document stand side by side: the n-th of one is the n-th of the other.
-    found = np.searchsorted(keys, wanted) + np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
-    result = np.full(len(wanted), -1, dtype=np.int32)
-    inside = np.flatnonzero(found < len(keys))
-    same = inside[keys[found[inside]] == wanted[inside]]
-    result[same] = topics[found[same]]
+    result = np.full(corpus.n_tokens, -1, dtype=np.int32)
+    edges = np.unique(np.searchsorted(corpus.start, [*range(0, corpus.n_tokens, CHUNK), corpus.n_tokens]))
+    for first, last in pairwise(edges.tolist()):  # some documents at a time: the numbers below are many for each token
+        known = np.flatnonzero(documents[first:last] >= 0)
+        same = documents[first:last][known]
+        tokens, lengths = place_tokens(before.start, same), before.start[same + 1] - before.start[same]
+        at = np.repeat(known, lengths)
+        word = words[before.words[tokens]]
+        there = word >= 0
+        keys = at[there] * corpus.n_words + word[there]
+        order = np.argsort(keys, kind="stable")
+        keys, topics = keys[order], state.assignments[tokens[there][order]]
+        own = slice(corpus.start[first], corpus.start[last])
+        wanted = np.repeat(np.arange(last - first), np.diff(corpus.start[first : last + 1])) * corpus.n_words
+        wanted += corpus.words[own]
+        # Both are sorted, so equal tokens of a document stand side by side: the n-th of one is the n-th of the other.
+        found = np.searchsorted(keys, wanted) + np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
+        inside = np.flatnonzero(found < len(keys))
+        equal = inside[keys[found[inside]] == wanted[inside]]
+        result[own][equal] = topics[found[equal]]
     return result
 
 

@@ -214,8 +214,10 @@ def model():
     return small_model(n_chains=1, seed_words={1: ["word7"]}, seed_weight=10).fit(network_of())
 
 
+@pytest.mark.parametrize("at_once", [run.CHUNK, 7])
 @pytest.mark.parametrize("name", CHANGES)
-def test_tokens_keep_their_topics(name, model):
+def test_tokens_keep_their_topics(name, at_once, model, monkeypatch):
+    monkeypatch.setattr(run, "CHUNK", at_once)
     network, old = CHANGES[name], model._run
     before = old.chains[0].state
     kept = before.assignments.copy()

@@ -217,5 +217,5 @@ def _cut(corpus: Corpus, documents: Indices, n_members: int, pairs: Indices, loc
 
 def place_tokens(start: Indices, documents: Indices) -> Indices:
     """Return where the tokens of some documents are among all."""
-    lengths = np.diff(start)[documents]
+    lengths = start[documents + 1] - start[documents]
     return np.repeat(start[documents] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
