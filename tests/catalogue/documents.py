@@ -168,6 +168,22 @@ IDS = Group(
             holds=lambda network: network.ids[0] == " a",
         ),
         Kind(
+            "LINQS: an id of blanks",
+            says=".../toy.content:2: the id, the words or the label are missing; a line is: id, a flag per word, label.",
+            files={"toy.content": "p1\t1\t0\tx\n \t1\t1\ty\n", "toy.cites": "p1\tp2\n"},
+        ),
+        Kind(
+            "LDA-C: an id of blanks",
+            says=".../ids.txt:2: the id is missing; give one id per line, in the order of the documents.",
+            files={"documents.txt": "0:1\n1:1\n", "links.txt": "0 1\n", "ids.txt": "p1\tx\n \ty\n"},
+        ),
+        Kind(
+            "LINQS: blanks around an id",
+            files={"toy.content": " p1\t1\t0\tx\np2\t1\t1\ty\n", "toy.cites": "p1 \t p2\n"},
+            gives="They are no part of it, neither in `.content` nor in `.cites`.",
+            holds=links("p2", "p1"),
+        ),
+        Kind(
             "Blanks around the end of a link",
             files=two("a", "b", "a, b"),
             told="dropped 1 link with an unknown end",

@@ -16,6 +16,10 @@ def documents(content):
     return {"documents.jsonl": content, "links.csv": CSV}
 
 
+def ldac(links):
+    return {"documents.txt": "0:1\n1:2\n0:3 1:1\n", "links.txt": links}
+
+
 def pointing(target):
     """Make a folder whose documents are a symbolic link."""
 
@@ -114,6 +118,27 @@ GROUP = Group(
             "Two forms in one folder",
             says="...: the folder is in more than one known form (it holds: documents.jsonl, links.csv, toy.content); pass a folder that holds documents.jsonl and links.csv, or ...",
             files={**documents(JSONL), "toy.content": "p1\t1\tx\n"},
+        ),
+        Kind(
+            "A file plain and as .gz",
+            says=".../documents.jsonl: documents.jsonl.gz is there, too, and only one of the two can be read; take one of them away.",
+            files={**documents(JSONL), "documents.jsonl.gz": PACKED},
+        ),
+        Kind(
+            "LDA-C: two files of links",
+            says=".../links.txt: cites.txt is there, too, and only one of the two can be read; take one of them away.",
+            files={**ldac("0 1\n"), "cites.txt": "1 0\n"},
+        ),
+        Kind(
+            "LDA-C: two files of documents",
+            says=".../documents.txt: ap.dat is there, too, and only one of the two can be read; take one of them away.",
+            files={**ldac("0 1\n"), "ap.dat": "0:1\n"},
+        ),
+        Kind(
+            "Hidden files of another form",
+            files={**documents(JSONL), ".x.dat": "", "._toy.content": b"\0\5"},
+            gives="Hidden files are left out.",
+            holds=same,
         ),
         Kind(
             "An empty file of documents",
@@ -267,6 +292,26 @@ ENCODINGS = Group(
             files={"documents.jsonl": JSONL.replace("\n", "\r"), "links.csv": CSV.replace("\n", "\r")},
             gives=READ_ALIKE,
             holds=same,
+        ),
+        Kind(
+            "Ends of lines that are mixed, in links",
+            says=".../links.csv:2: there is a CR within the line; let lines end in LF or CR LF, all alike.",
+            files={"documents.jsonl": JSONL, "links.csv": CSV.replace("cat\n", "cat\r")},
+        ),
+        Kind(
+            "Ends of lines that are mixed, in links of LDA-C",
+            says=".../links.txt:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
+            files=ldac("0 1\r1 2\r\n2 0\r\n"),
+        ),
+        Kind(
+            "Ends of lines that are mixed, in LINQS",
+            says=".../toy.content:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
+            files={"toy.content": "1 1 0 7\r2 1 1 7\n", "toy.cites": ""},
+        ),
+        Kind(
+            "Numbers of documents in other digits, with signs or underscores",
+            says=".../links.txt:2: '1_0 +1' is not a link; a line is: source target, both document numbers from 0.",
+            files=ldac("0 1\n1_0 +1\n"),
         ),
         Kind(
             "No end of the last line",

@@ -295,6 +295,26 @@ def test_words(text, words):
     assert note(text).text.split() == words.split()
 
 
+@pytest.mark.parametrize(
+    ("html", "words"),
+    [
+        ("a < b <!-- c", "a < b"),
+        ("a <script>no</script > b <STYLE>no</style> c", "a b c"),
+        ("a <script> b <i>c</i> <script d", "a b c <script d"),
+        ("a <scripts>b</scripts> <!-- <p> --> c <!-->d", "a b c"),
+        ("a <!-- <script> --> b </script> c", "a b c"),
+    ],
+)
+def test_tags_in_blocks_of_html(html, words):
+    assert note(f"<div>\n{html}\n").text.split() == words.split()
+
+
+@pytest.mark.parametrize("mark", ["<", "<script ", "<style></script>"])
+def test_marks_that_are_never_closed_are_read_in_time(mark):
+    """In a time that grows with the square, as it was, this would take many minutes."""
+    assert note("<div>\n" + mark * (500_000 // len(mark)) + "end").text.endswith("end")
+
+
 def test_indented_lines_of_text_files_are_words():
     assert note("a\n\n    b", indented_code=False).text.split() == ["a", "b"]
 

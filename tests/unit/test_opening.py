@@ -174,6 +174,31 @@ def test_folders_in_several_forms(tmp_path):
     assert "more than one known form (it holds: documents.jsonl, links.csv, toy.cites, toy.content)" in told
 
 
+@pytest.mark.parametrize("name", [".x.dat", ".documents.txt", "._toy.content", ".toy.content.gz"])
+def test_hidden_files_are_no_form(name, tmp_path):
+    network = open_network(put(tmp_path, {**NOTES, name: ""}))
+    assert network.ids[network.links].tolist() == [["apples", "plums"]]
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "second"),
+    [
+        ("jsonl", "documents.jsonl", "documents.jsonl.gz"),
+        ("jsonl", "links.csv", "links.csv.gz"),
+        ("linqs", "toy.content", "toy.content.gz"),
+        ("linqs", "toy.cites", "toy.cites.gz"),
+        ("ldac", "links.txt", "links.txt.gz"),
+        ("ldac", "links.txt", "cites.txt"),
+        ("ldac", "vocab.txt", "vocabulary.txt.gz"),
+        ("ldac", "documents.txt", "x.dat"),
+    ],
+)
+def test_files_of_which_only_one_would_be_read(form, name, second, tmp_path):
+    put(tmp_path, {**FORMS[form][0], second: FORMS[form][0][name]})
+    told = f"{tmp_path / name}: {second} is there, too, and only one of the two can be read; take one of them away."
+    assert refusal(tmp_path) == told
+
+
 @pytest.mark.parametrize(("form", "wanted"), [("jsonl", "links.csv"), ("ldac", "links.txt or cites.txt")])
 def test_folders_without_links(form, wanted, tmp_path):
     put(tmp_path, FORMS[form][0])

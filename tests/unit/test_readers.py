@@ -246,11 +246,25 @@ def test_linqs_file_parts_and_larger_counts(tmp_path):
         ({**LINQS, "x.content": LINQS["x.content"] * 2}, "x.content:3: the id 'p1' is that of .*x.content:1 already"),
         ({**LINQS, "x.cites": "p1\tp2\n\np1\n"}, "x.cites:3: there are 1 columns; a line is: cited citing"),
         ({**LINQS, "x.cites": "p1\tp2\tp3\n"}, "x.cites:1: there are 3 columns"),
+        ({**LINQS, "x.content": " \t1\t0\tred\n"}, "x.content:1: the id, the words or the label are missing"),
+        ({**LINQS, "x.content": "p1\t1\tred\n p1\t1\tred\n"}, "x.content:2: the id 'p1' is that of .*:1 already"),
+        ({**LINQS, "x.content": "1 1 0 7\r2 1 1 7\n"}, "x.content:1: there is a CR within the line"),
+        ({**LINQS, "x.cites": "p1 p2\np1\rp2\n"}, "x.cites:2: there is a CR within the line"),
+        ({**LINQS, "x.content.gz": ""}, "x.content: x.content.gz is there, too, and only one of the two can be read"),
+        ({**LINQS, "x.cites.gz": ""}, "x.cites: x.cites.gz is there, too"),
     ],
 )
 def test_linqs_errors(tmp_path, files, message):
     with pytest.raises(DataError, match=message):
         DocumentNetwork.from_linqs(_write(tmp_path, files))
+
+
+def test_linqs_blanks_around_ids_are_no_part_of_them(tmp_path):
+    files = {"x.content": " p1\t1\t0\tred\np2 \t0\t1\tblue\n", "x.cites": " p1\tp2 \n \t \n"}
+    network = DocumentNetwork.from_linqs(_write(tmp_path, files))
+    assert network.ids.tolist() == ["p1", "p2"]
+    assert network.links.tolist() == [[1, 0]]
+    assert network.report.clean
 
 
 def test_linqs_wrong_path(tmp_path):
@@ -330,6 +344,20 @@ def test_ldac_explicit_files(tmp_path):
         ({"links.txt": "0 2\n0\n"}, "links.txt:2: '0' is not a link; a line is: source target"),
         ({"links.txt": "0 x\n"}, "links.txt:1: '0 x' is not a link"),
         ({"links.txt": f"0 {2**70}\n"}, "links.txt:1: '0 [0-9]+' is not a link"),
+        ({"links.txt": "0 1\r1 2\r\n2 0\r\n"}, "links.txt:1: there is a CR within the line; let lines end in LF"),
+        ({"links.txt": "0 1_0\n"}, "links.txt:1: '0 1_0' is not a link"),
+        ({"links.txt": "+1 0\n"}, r"links.txt:1: '\+1 0' is not a link"),
+        ({"links.txt": "-1 0\n"}, "links.txt:1: '-1 0' is not a link"),
+        ({"links.txt": "0 \u0662\n"}, "links.txt:1: '0 \u0662' is not a link"),
+        ({"links.txt": "0 1\x0c1 2\n"}, "links.txt:1: .* is not a link"),
+        ({"vocab.txt": "apple\rplum\npie\nfig\n"}, "vocab.txt:1: there is a CR within the line"),
+        ({"titles.txt": "A\nB\nC\rD\n"}, "titles.txt:3: there is a CR within the line"),
+        ({"ids.txt": "a\nb\nc\rd\n"}, "ids.txt:3: there is a CR within the line"),
+        ({"ids.txt": "a\tred\n \tred\nc\tred\n"}, "ids.txt:2: the id is missing"),
+        ({"cites.txt": "0 1\n"}, "links.txt: cites.txt is there, too, and only one of the two can be read; take one"),
+        ({"vocabulary.txt": "a\n"}, "vocab.txt: vocabulary.txt is there, too"),
+        ({"documents.txt.gz": "0:1\n"}, "documents.txt: documents.txt.gz is there, too"),
+        ({"x.dat": "0:1\n"}, "documents.txt: x.dat is there, too"),
         ({"titles.txt": "A\n"}, "titles.txt: there are 1 lines for the 3 documents of .*; give one for each"),
         ({"ids.txt": "a\n\nc\n"}, "ids.txt:2: the id is missing"),
         ({"ids.txt": "a\tred\nb\nc\tred\n"}, "ids.txt:2: there are 1 columns"),
@@ -341,8 +369,21 @@ def test_ldac_errors(tmp_path, files, message):
 
 
 def test_ldac_folder_without_documents(tmp_path):
-    with pytest.raises(DataError, match=r"holds no documents.txt and 0 .dat files"):
+    with pytest.raises(DataError, match=r"holds no documents.txt and no .dat file"):
         DocumentNetwork.from_ldac(tmp_path)
+
+
+def test_ldac_dat_files(tmp_path):
+    _write(tmp_path, {"x.dat": "0:1\n", "._x.dat": b"\x00\x05"})
+    assert DocumentNetwork.from_ldac(tmp_path).n_documents == 1
+    _write(tmp_path, {"y.dat": "0:1\n"})
+    with pytest.raises(DataError, match=r"x.dat: y.dat is there, too"):
+        DocumentNetwork.from_ldac(tmp_path)
+
+
+def test_ldac_files_that_are_given_are_not_looked_for(tmp_path):
+    _write(tmp_path, {"documents.txt": "0:1\n1:1\n", "links.txt": "0 1\n", "cites.txt": "1 0\n"})
+    assert DocumentNetwork.from_ldac(tmp_path, tmp_path / "cites.txt").links.tolist() == [[1, 0]]
 
 
 def test_ldac_unknown_ends_are_told_as_in_the_file(tmp_path):
@@ -408,6 +449,8 @@ def test_jsonl_integer_ids_titles_and_labels(tmp_path):
         ({"links.csv": "source,to\n"}, r"links.csv:1: the header has no 'target' \(it has: 'source', 'to'\)"),
         ({"links.csv": "source,target\ntart,pie\ntart\n"}, "links.csv:3: there are 1 columns where the header has 2"),
         ({"links.csv": 'source,target\n"tart,pie\n'}, "links.csv:2: not CSV"),
+        ({"links.csv": "source,target\ntart,pie\rtart,jam\r\n"}, "links.csv:2: there is a CR within the line; let"),
+        ({"links.csv.gz": "source,target\n"}, "links.csv: links.csv.gz is there, too, and only one of the two"),
     ],
 )
 def test_jsonl_errors(tmp_path, files, message):

@@ -13,7 +13,7 @@ from linktopics.datasets.linqs import load_citeseer, load_cora, load_webkb
 from linktopics.datasets.stdlib import load_stdlib
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
-from linktopics.readers._files import find_file
+from linktopics.readers._files import find_file, list_names, visible
 
 __all__ = ["open_network"]
 
@@ -129,11 +129,8 @@ def _open_folder(folder: Path, reading: _Reading) -> DocumentNetwork:
     """Read a folder in the one form it is in; text files are a form where there is no other."""
     from linktopics.readers.folders import find_files
 
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be read ({error.strerror}); check who may read it.") from None
-    plain = [name.removesuffix(".gz") for name in names]
+    names = list_names(folder)
+    plain = [name.removesuffix(".gz") for name in visible(names)]
     is_jsonl = "documents.jsonl" in plain
     is_linqs = any(name.endswith(".content") for name in plain)
     is_ldac = "documents.txt" in plain or any(name.endswith(".dat") for name in plain)

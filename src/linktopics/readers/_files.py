@@ -49,18 +49,54 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     return lines
 
 
+def read_rows(path: str | os.PathLike[str]) -> list[str]:
+    """Read lines of which none can hold a CR: two rows with another end between them would look like one."""
+    lines = read_lines(path)
+    for number, line in enumerate(lines, start=1):
+        if "\r" in line:
+            raise mixed_ends(path, number)
+    return lines
+
+
 def line_error(path: str | os.PathLike[str], line: int, wrong: str, cure: str) -> DataError:
     """Make the error for a line that cannot be used, the first line being 1."""
     return DataError(f"{path}:{line}: {wrong}; {cure}.")
 
 
+def mixed_ends(path: str | os.PathLike[str], line: int) -> DataError:
+    """Make the error for lines that end in CR in a file where others end in LF."""
+    return line_error(path, line, "there is a CR within the line", "let lines end in LF or CR LF, all alike")
+
+
 def find_file(folder: Path, names: Iterable[str]) -> Path | None:
-    """Give the first of these files that the folder holds, plain or as .gz; None if there is none.
+    """Give the one of these files that the folder holds, plain or as .gz; None if there is none.
 
     It may be a folder or a symbolic link that leads nowhere, which is told when it is read.
     """
     candidates = (folder / (name + suffix) for name in names for suffix in ("", ".gz"))
-    return next((path for path in candidates if os.path.lexists(path)), None)
+    return the_only([path for path in candidates if os.path.lexists(path)])
+
+
+def the_only(found: list[Path]) -> Path | None:
+    """Give the file that was found, if any; of two, nobody could tell which was read."""
+    if len(found) > 1:
+        raise DataError(
+            f"{found[0]}: {found[1].name} is there, too, and only one of the two can be read; take one of them away."
+        )
+    return found[0] if found else None
+
+
+def list_names(folder: Path) -> list[str]:
+    """List what a folder holds, in order."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read ({error.strerror}); check who may read it.") from None
+
+
+def visible(names: Iterable[str]) -> list[str]:
+    """Leave out hidden files, which systems and editors put into folders of data."""
+    return [name for name in names if not name.startswith(".")]
 
 
 def read_bytes(path: Path) -> bytes:

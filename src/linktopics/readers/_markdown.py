@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -13,6 +14,7 @@ from markdown_it.rules_inline import image, link
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -28,7 +30,13 @@ ATTACHMENT = re.compile(rf"(?!{_NOTE})\.(?=[a-z0-9]*[a-z])[a-z0-9]{{1,10}}$", re
 MAX_NESTING = 200
 """Lists within lists, each two steps; the parser's own 20 would lose the depths of an outline."""
 
-_TAGS = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(r"<(?:(?P<comment>!--)|(?P<script>script\b)|(?P<style>style\b)|(?P<tag>))", re.IGNORECASE)
+_CLOSING = {
+    "comment": re.compile(r"-->|\Z"),
+    "script": re.compile(r"</script\s*>", re.IGNORECASE),
+    "style": re.compile(r"</style\s*>", re.IGNORECASE),
+    "tag": re.compile(r">"),
+}
 _URLS_AND_BLOCK_IDS = re.compile(
     r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.)[^\s<>]+"
     r"|\(\([0-9a-f-]{36}\)\)|^[ \t]*(?:id|collapsed)::.*$",  # Logseq's ((id)) and its properties of blocks
@@ -72,7 +80,7 @@ def read_note(lines: list[str], *, indented_code: bool) -> Note:
             if heading is None and before.tag == "h1" and before.level == 0:
                 heading = " ".join(pieces[-1].split()) or None
         elif token.type == "html_block":
-            pieces.append(html.unescape(_TAGS.sub(" ", token.content)))
+            pieces.append(html.unescape(_without_tags(token.content)))
     return Note(
         text=_URLS_AND_BLOCK_IDS.sub(" ", "\n".join(pieces)).strip(),
         title=" ".join(_texts(fields.get("title", ""), None)) or None,
@@ -101,11 +109,22 @@ _PARSERS: dict[bool, _Parser] = {}
 def _parser(indented_code: bool) -> _Parser:
     if indented_code not in _PARSERS:
         parser = _Parser("commonmark", {"maxNesting": MAX_NESTING})
-        parser.inline.ruler.before("link", "wiki_link", _wiki_rule)
+        # within blocks each bracket takes as many steps as brackets may be nested, so the parser's own 20 have to do
+        within = _Parser("commonmark")
+        within.inline.ruler.before("link", "wiki_link", _wiki_rule)
+        parser.core.ruler.at("inline", partial(_inline_rule, within))
         if not indented_code:
             parser.disable("code")
         _PARSERS[indented_code] = parser
     return _PARSERS[indented_code]
+
+
+def _inline_rule(parser: _Parser, state: StateCore) -> None:
+    """Take apart what stands in blocks, with a parser that has rules of its own for it."""
+    for token in state.tokens:
+        if token.type == "inline":
+            token.children = []
+            parser.inline.parse(token.content, parser, state.env, token.children)
 
 
 def _wiki_rule(state: StateInline, silent: bool) -> bool:
@@ -124,6 +143,26 @@ def _wiki_rule(state: StateInline, silent: bool) -> bool:
         token.content, token.markup = match[2], match[1]
     state.pos = match.end()
     return True
+
+
+def _without_tags(content: str) -> str:
+    """Put a space for each tag, comment, script and style; what is never closed is text, unless it is a comment.
+
+    An end that is missing once is missing from there on, and is not looked for again: that would take the square.
+    """
+    pieces, position = [], 0
+    missing: set[str] = set()
+    for opening in _OPENING.finditer(content):
+        if opening.start() < position:
+            continue  # within a comment or a script
+        for kind in (str(opening.lastgroup), "tag"):  # a script without an end is a tag like others
+            end = None if kind in missing else _CLOSING[kind].search(content, opening.end())
+            if end is not None:
+                pieces += [content[position : opening.start()], " "]
+                position = end.end()
+                break
+            missing.add(kind)
+    return "".join([*pieces, content[position:]])
 
 
 def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:

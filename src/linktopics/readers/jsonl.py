@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from linktopics._checks import list_of_names
 from linktopics.errors import DataError
-from linktopics.readers._files import find_file, line_error, read_lines
+from linktopics.readers._files import find_file, line_error, mixed_ends, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -133,6 +133,8 @@ def _read_links(path: str | os.PathLike[str], ids: list[Any]) -> list[tuple[Any,
                 raise line_error(path, line, wrong, "give every link all columns")
             links.append((written.get(row[source], row[source]), written.get(row[target], row[target])))
     except csv.Error as error:
+        if "new-line" in str(error):  # a CR outside quotes
+            raise mixed_ends(path, first) from None
         cure = "close every quote, and quote fields that hold commas or quotes"
         raise line_error(path, first, f"not CSV: {error}", cure) from None
     return links

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
-from linktopics.readers._files import find_file, line_error, read_lines
+from linktopics.readers._files import find_file, line_error, list_names, read_rows, the_only, visible
 
 if TYPE_CHECKING:
     from linktopics.readers import CountParts
@@ -22,6 +22,7 @@ MAX_WORDS = 2**24
 """Words that there can be without a vocabulary: one wrong number would ask for more memory than there is."""
 
 _PAIR = re.compile(r"[0-9]{1,9}:[0-9]{1,9}")
+_LINK = re.compile(r"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})(?:[ \t].*)?")
 _PAIRS = re.compile(r"(?:[0-9]{1,9}:[0-9]{1,9}(?: |$))*")
 
 
@@ -45,7 +46,7 @@ def read_ldac(
         ids = ids or find_file(folder, ["ids.txt"])
     words = None if vocabulary is None else _read_vocabulary(vocabulary)
     names, labels = (None, None) if ids is None else _read_ids(ids)
-    headings = None if titles is None else [line.strip() for line in read_lines(titles)]
+    headings = None if titles is None else [line.strip() for line in read_rows(titles)]
     counts = _read_documents(documents, None if words is None else len(words))
     for file, found in ((ids, names), (titles, headings)):
         if found is not None and len(found) != counts.shape[0]:
@@ -64,15 +65,12 @@ def read_ldac(
 
 
 def _documents_in(folder: Path) -> Path:
-    documents = find_file(folder, ["documents.txt"])
-    if documents is not None:
-        return documents
-    found = sorted([*folder.glob("*.dat"), *folder.glob("*.dat.gz")])
-    if len(found) != 1:
-        raise DataError(
-            f"{folder}: the folder holds no documents.txt and {len(found)} .dat files; pass the documents' own path."
-        )
-    return found[0]
+    named = find_file(folder, ["documents.txt"])
+    others = [folder / name for name in visible(list_names(folder)) if name.endswith((".dat", ".dat.gz"))]
+    found = the_only(others if named is None else [named, *others])
+    if found is None:
+        raise DataError(f"{folder}: the folder holds no documents.txt and no .dat file; pass the documents' own path.")
+    return found
 
 
 def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
@@ -80,9 +78,7 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
     words: list[int] = []
     counts: list[int] = []
     starts = [0]
-    for number, line in enumerate(read_lines(path), start=1):
-        if "\r" in line:
-            raise line_error(path, number, "there is a CR within the line", "let lines end in LF or CR LF, all alike")
+    for number, line in enumerate(read_rows(path), start=1):
         fields = line.split()
         leading = fields.pop(0) if fields and ":" not in fields[0] else None
         joined = " ".join(fields)
@@ -112,24 +108,20 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
 
 def _read_links(path: PathLike, *, links_reversed: bool) -> np.ndarray:
     ends: list[int] = []
-    for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split(None, 2)
-        if not fields:
+    for number, line in enumerate(read_rows(path), start=1):
+        if not line.strip():
             continue
-        try:
-            pair = int(fields[0]), int(fields[1])
-            if max(map(abs, pair)) >= 2**63:
-                raise ValueError
-            ends += pair
-        except (IndexError, ValueError):
+        match = _LINK.fullmatch(line)
+        if match is None:
             cure = "a line is: source target, both document numbers from 0"
-            raise line_error(path, number, f"{line.strip()!r} is not a link", cure) from None
+            raise line_error(path, number, f"{line.strip()!r} is not a link", cure)
+        ends += int(match[1]), int(match[2])
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return pairs[:, ::-1] if links_reversed else pairs
 
 
 def _read_vocabulary(path: PathLike) -> list[str]:
-    words = [line.strip() for line in read_lines(path)]
+    words = [line.strip() for line in read_rows(path)]
     if "" in words:
         raise line_error(path, words.index("") + 1, "the line is blank", "give one word per line")
     _refuse_repeated(path, words, "word")
@@ -138,9 +130,9 @@ def _read_vocabulary(path: PathLike) -> list[str]:
 
 def _read_ids(path: PathLike) -> tuple[list[str], list[Any] | None]:
     """Read ids, and labels where there is a second column."""
-    rows = [line.rstrip().split("\t") for line in read_lines(path)]
+    rows = [line.rstrip().split("\t") for line in read_rows(path)]
     for number, row in enumerate(rows, start=1):
-        if not row[0]:
+        if not row[0].strip():
             raise line_error(path, number, "the id is missing", "give one id per line, in the order of the documents")
         if (len(row) > 1) != (len(rows[0]) > 1):
             raise line_error(path, number, f"there are {len(row)} columns", "give a label in every line or in none")

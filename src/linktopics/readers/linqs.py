@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
-from linktopics.readers._files import find_file, line_error, read_lines
+from linktopics.readers._files import find_file, line_error, list_names, read_rows, visible
 
 if TYPE_CHECKING:
     from linktopics.readers import CountParts
@@ -20,7 +20,7 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
     """Read a folder of `.content`/`.cites` pairs, or one `.content` file with its `.cites` beside it.
 
     A line of content is ``id flag flag ... label``; a line of cites is ``cited citing``, a link from the second to the
-    first. Columns are separated by tabs or by spaces.
+    first. Columns are separated by tabs or by spaces; blanks around ids are no part of them.
     """
     contents = _content_files(Path(path))
     ids: list[str] = []
@@ -54,10 +54,7 @@ def _content_files(path: Path) -> list[Path]:
         if not path.name.removesuffix(".gz").endswith(".content"):
             raise DataError(f"{path}: pass a .content file, or the folder that holds it and its .cites file.")
         return [path]
-    try:
-        names = {name.removesuffix(".gz") for name in os.listdir(path) if not name.startswith(".")}
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check who may read it.") from None
+    names = {name.removesuffix(".gz") for name in visible(list_names(path))}
     found = [find_file(path, [name]) for name in sorted(names) if name.endswith(".content")]
     contents = [content for content in found if content is not None]
     if not contents:
@@ -77,10 +74,11 @@ def _read_content(
     path: Path, ids: list[str], labels: list[str], rows: list[np.ndarray], places: dict[str, str]
 ) -> None:
     """Append the documents of one file to the three lists, and tell where each id was found."""
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(read_rows(path), start=1):
         if not line.strip():
             continue
         name, separator, rest = _partition(line)
+        name = name.strip()  # as the ends of links are
         flags, _, label = rest.rpartition(separator) if separator else ("", "", "")
         if not (name and flags and label):
             raise line_error(
@@ -126,10 +124,10 @@ def _flags(flags: str, separator: str) -> np.ndarray | str:
 
 def _read_cites(path: Path) -> list[tuple[str, str]]:
     links = []
-    for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t") if "\t" in line else line.split()
-        if not columns:
+    for number, line in enumerate(read_rows(path), start=1):
+        if not line.strip():
             continue
+        columns = line.split("\t") if "\t" in line else line.split()
         if len(columns) != 2:
             raise line_error(path, number, f"there are {len(columns)} columns", "a line is: cited citing")
         cited, citing = (column.strip() for column in columns)
