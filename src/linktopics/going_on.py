@@ -35,6 +35,10 @@ FORGETTING = (20, 4, 5)
 the model has fewer samples than that, so have they."""
 
 
+MOST_MINUTES = 1e9
+"""Between two checkpoints."""
+
+
 class GoesOn:
     """The life of a `RelationalTopicModel` after its run was prepared."""
 
@@ -136,6 +140,7 @@ class GoesOn:
         (40, 60)
         """
         run = self._fitted_run()
+        self._validate_params()
         _check_number("n_iter", n_iter, 0)
         if n_samples is not None:
             _check_number("n_samples", n_samples, 1)
@@ -202,7 +207,7 @@ class GoesOn:
             network = resolve_network(self, network, None, self.directed)
         finally:
             vars(self).update(before)  # until the model knows what it says about the new network
-        check_extends(old, network, self.n_topics)
+        check_extends(old, network, int(self.n_topics))
         with checkpoints(checkpoint, checkpoint_every, checkpoint_minutes) as pace:
             run = self._extended(old, network, int(n_iter))
             vars(self).pop("feature_names_in_", None)
@@ -213,7 +218,7 @@ class GoesOn:
         seed = np.random.SeedSequence([*old.entropy, len(old.entropy)])
         best = self.best_chain_
         described = best if best < self.n_chains else 0
-        chains = [old.chains[number % len(old.chains)] for number in range(self.n_chains)]
+        chains = [old.chains[number % len(old.chains)] for number in range(int(self.n_chains))]
         if described != best:
             chains[0] = old.chains[best]
         run = self._changed(old, chains, network, seed)
@@ -410,8 +415,8 @@ def check_pace(every: Any, minutes: Any) -> None:
     """Raise ValueError if checkpoints cannot come at this pace."""
     _check_number("checkpoint_every", every, 1)
     number = isinstance(minutes, Real) and not isinstance(minutes, bool)
-    if minutes is not None and not (number and float(minutes) > 0):
-        raise ValueError(f"checkpoint_minutes is {minutes!r}; it must be a number above 0, or None.")
+    if minutes is not None and not (number and 0 < minutes <= MOST_MINUTES):
+        raise ValueError(f"checkpoint_minutes is {minutes!r}; it must be a number above 0, up to 1e9, or None.")
 
 
 def _mean(arrays: Iterable[NDArray[np.floating]]) -> NDArray[np.float64]:

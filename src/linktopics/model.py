@@ -19,7 +19,7 @@ from linktopics.features import fit_features, resolve_features
 from linktopics.going_on import GoesOn, checkpoints
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import AUTO, sample_pairs
-from linktopics.posterior import Plan, quantities, start_chains
+from linktopics.posterior import MAX_JOBS, Plan, quantities, start_chains
 from linktopics.run import Run
 from linktopics.sampler import Corpus, Settings
 from linktopics.seeds import resolve_seed_words
@@ -29,7 +29,10 @@ __all__ = ["RelationalTopicModel"]
 PRIOR_RANGE = (1e-9, 1e9)
 """Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
 
-MOST_SWEEPS = 10**9
+LINK_RANGE = (1e-9, 1e9)
+"""Of costs and of the variance of weights: their products, squares and inverses are to stay numbers in float32, too."""
+
+MOST_SWEEPS, MOST_PER_LINK = 10**9, 1e15
 
 PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-RTM": {"loss": "logistic", "weights": "diagonal", "sampler": "exact"},
@@ -220,11 +223,11 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         "learn_beta": ["boolean"],
         "seed_words": "no_validation",  # `resolve_seed_words` has better words for it
         "seed_weight": [Interval(Integral, 1, 2**20, closed="both"), None],
-        "weight_variance": [Interval(Real, 0, None, closed="neither")],
-        "link_cost": [Interval(Real, 0, None, closed="neither"), None],
-        "nonlink_cost": [Interval(Real, 0, None, closed="neither")],
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "negatives": [Interval(Real, 0, None, closed="left"), StrOptions({AUTO})],
+        "weight_variance": [Interval(Real, *LINK_RANGE, closed="both")],
+        "link_cost": [Interval(Real, *LINK_RANGE, closed="both"), None],
+        "nonlink_cost": [Interval(Real, *LINK_RANGE, closed="both")],
+        "margin": [Interval(Real, 0, LINK_RANGE[1], closed="both")],
+        "negatives": [Interval(Real, 0, MOST_PER_LINK, closed="both"), StrOptions({AUTO})],
         "calibration": [StrOptions({"held-out", "sampling"}), None],
         "pair_features": "no_validation",  # `resolve_features` has better words for it
         "intercept": ["boolean"],
@@ -235,7 +238,11 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         "directed": ["boolean", None],
         "random_state": ["random_state", np.random.Generator],
         "n_shards": [Interval(Integral, 1, 2**15, closed="both")],
-        "n_jobs": [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [
+            Interval(Integral, -MAX_JOBS, -1, closed="both"),
+            Interval(Integral, 1, MAX_JOBS, closed="both"),
+            None,
+        ],
         "verbose": ["boolean", StrOptions({"auto"})],
     }
 
@@ -401,19 +408,19 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
     def _prepare(self, network: DocumentNetwork, seed: np.random.SeedSequence, *, start: bool = True) -> Run:
         """Return a run that has all it needs and has not begun; its chains are left out where others will `start`."""
         given = resolve_features(self.pair_features, self.intercept)
-        seeds = resolve_seed_words(self.seed_words, self.seed_weight, self.n_topics, network)
+        settings = self._settings(network)
+        seeds = resolve_seed_words(self.seed_words, self.seed_weight, settings.n_topics, network)
         check_sizes(network, seeds.amount.max(initial=0.0))
-        for_pairs, for_inference, *for_chains, for_features = seed.spawn(3 + self.n_chains)
+        for_pairs, for_inference, *for_chains, for_features = seed.spawn(3 + int(self.n_chains))
         pairs = sample_pairs(
             network.links, network.n_documents, network.directed, self.negatives, np.random.default_rng(for_pairs)
         )
-        settings = self._settings(network)
         features, numbers = fit_features(given, network, pairs, settings, for_features, self.verbose)
         corpus = Corpus.build(network.counts, pairs, not network.directed, numbers, seeds)
         return Run(
             network=network,
             settings=settings,
-            plan=Plan(self.n_iter, self.n_samples, self.thin, self.learn_alpha, self.learn_beta),
+            plan=self._plan(),
             features=features,
             chains=start_chains(corpus, settings, for_chains) if start else [],
             entropy=np.atleast_1d(np.asarray(seed.entropy, dtype=object)).tolist(),
@@ -424,19 +431,23 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         )
 
     def _settings(self, network: DocumentNetwork) -> Settings:
+        """Return what the sampler needs of the parameters, in Python's numbers: NumPy's may be too short for sums."""
         return Settings(
-            n_topics=self.n_topics,
+            n_topics=int(self.n_topics),
             loss=self.loss,
             weights=self.weights,
             exact=self.sampler == "exact",
-            alpha=self.alpha,
-            beta=self.beta,
-            weight_variance=self.weight_variance,
-            link_cost=DEFAULT_LINK_COST[self.weights] if self.link_cost is None else self.link_cost,
-            nonlink_cost=self.nonlink_cost,
-            margin=self.margin,
+            alpha=float(self.alpha),
+            beta=float(self.beta),
+            weight_variance=float(self.weight_variance),
+            link_cost=float(DEFAULT_LINK_COST[self.weights] if self.link_cost is None else self.link_cost),
+            nonlink_cost=float(self.nonlink_cost),
+            margin=float(self.margin),
             n_shards=min(int(self.n_shards), network.n_documents),
         )
+
+    def _plan(self) -> Plan:
+        return Plan(int(self.n_iter), int(self.n_samples), int(self.thin), self.learn_alpha, bool(self.learn_beta))
 
     @property
     def _n_features_out(self) -> int:

@@ -125,7 +125,7 @@ def _n_negatives(negatives: float | str, n_unobserved: int, n_links: int) -> int
         most = max(least, min(most, MAX_NEGATIVES))
         return min(max(round(AUTO_FRACTION * n_unobserved), least, 1), most, n_unobserved)
     if negatives >= 1:
-        return min(round(negatives * n_links), n_unobserved)
+        return round(min(negatives * n_links, n_unobserved))
     wanted = round(negatives * n_unobserved)
     if negatives == 0 or 0 < wanted <= MAX_NEGATIVES:
         return wanted

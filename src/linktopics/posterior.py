@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 MAX_SWEEPS = 10**7
 """Of a chain: room for what is recorded of each sweep is made when it starts."""
 
+MAX_JOBS = 1024
+"""Threads that may be asked for."""
+
 
 @dataclass(frozen=True)
 class PosteriorSample:

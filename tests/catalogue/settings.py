@@ -72,22 +72,22 @@ GROUP = Group(
         ),
         Kind(
             "Infinity for a parameter",
-            says="The 'weight_variance' parameter of RelationalTopicModel must be a float in the range (0.0, inf). Got inf instead.",
+            says="The 'weight_variance' parameter of RelationalTopicModel must be a float in the range [1e-09, 1000000000.0]. Got inf instead.",
             call=given(weight_variance=math.inf),
         ),
         Kind(
             "A negative cost",
-            says="The 'link_cost' parameter of RelationalTopicModel must be a float in the range (0.0, inf) or None. Got -1 instead.",
+            says="The 'link_cost' parameter of RelationalTopicModel must be a float in the range [1e-09, 1000000000.0] or None. Got -1 instead.",
             call=given(link_cost=-1),
         ),
         Kind(
             "A negative margin",
-            says="The 'margin' parameter of RelationalTopicModel must be a float in the range [0.0, inf). Got -1.0 instead.",
+            says="The 'margin' parameter of RelationalTopicModel must be a float in the range [0.0, 1000000000.0]. Got -1.0 instead.",
             call=given(margin=-1.0),
         ),
         Kind(
             "A negative number of sampled non-links",
-            says="The 'negatives' parameter of RelationalTopicModel must be a float in the range [0.0, inf) or a str among {'auto'}. Got -1 instead.",
+            says="The 'negatives' parameter of RelationalTopicModel must be a float in the range [0.0, 1000000000000000.0] or a str among {'auto'}. Got -1 instead.",
             call=given(negatives=-1),
         ),
         Kind(
@@ -107,7 +107,7 @@ GROUP = Group(
         ),
         Kind(
             "No threads",
-            says="The 'n_jobs' parameter of RelationalTopicModel must be an int in the range (-inf, -1], an int in the range [1, inf) or None. Got 0 instead.",
+            says="The 'n_jobs' parameter of RelationalTopicModel must be an int in the range [-1024, -1], an int in the range [1, 1024] or None. Got 0 instead.",
             call=given(n_jobs=0),
         ),
         Kind(
@@ -153,13 +153,33 @@ GROUP = Group(
         ),
         Kind(
             "--negatives -1",
-            says="negatives must be a float in the range [0.0, inf) or a str among {'auto'}. Got -1.0 instead.",
+            says="negatives must be a float in the range [0.0, 1000000000000000.0] or a str among {'auto'}. Got -1.0 instead.",
             command=option("--negatives=-1"),
         ),
         Kind(
             "--seed beyond 32 bits",
             says="seed must be an int in the range [0, 4294967295]... Got 99999999999999999999 instead.",
             command=option("--seed=99999999999999999999"),
+        ),
+        Kind(
+            "Ten to the 308 non-links for each link",
+            says="negatives must be a float in the range [0.0, 1000000000000000.0] or a str among {'auto'}. Got 1e+308 instead.",
+            command=option("--negatives=1e308"),
+        ),
+        Kind(
+            "A cost of which squares are infinite",
+            says="link-cost must be a float in the range [1e-09, 1000000000.0] or None. Got 1e+308 instead.",
+            command=option("--link-cost=1e308"),
+        ),
+        Kind(
+            "More threads than any machine has",
+            says="jobs must be an int in the range [-1024, -1], an int in the range [1, 1024] or None. Got 2000 instead.",
+            command=option("--jobs=2000"),
+        ),
+        Kind(
+            "Seed words of a topic that is no number",
+            says="seed words are '²': ['cats']; write the topic's number and its words: 0:red,green.",
+            command=option("--seed-words=²:cats"),
         ),
         Kind("An option that there is not", says="...No such option: --topicz...", command=option("--topicz=3")),
         Kind(
@@ -176,6 +196,30 @@ GROUP = Group(
             "A setting of five thousand digits",
             says=".../settings.toml: not TOML: ...; a line is: topics = 20.",
             **settings("topics = " + "9" * 5000 + "\n"),
+        ),
+        *(
+            Kind(
+                f"Four hundred digits for {name}, in settings",
+                says=f"{name} ...",
+                **settings(f"{name} = {'9' * 400}\n"),
+            )
+            for name in ("negatives", "link-cost", "weight-variance", "checkpoint-minutes")
+        ),
+        Kind(
+            "Settings that are not there",
+            says=".../settings.toml: there is no such file; check the path.",
+            command=option("--config", "HERE/settings.toml"),
+            files={"other.toml": ""},
+        ),
+        Kind(
+            "true for a number of non-links, in settings",
+            says="negatives is True; it is auto or a number.",
+            **settings("negatives = true\n"),
+        ),
+        Kind(
+            "A number for an address, in settings",
+            says="address is 5; give that of a Ray cluster between quotes, or auto.",
+            **settings('engine = "ray"\naddress = 5\n'),
         ),
         Kind(
             "A setting twice, with - and with _",

@@ -22,6 +22,7 @@ from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTop
 from linktopics.errors import ModelError
 from linktopics.features import BUILT_IN, Column, PairFeature, PairFunction, PairMatrix, Similarity, similarity
 from linktopics.storage import folder as folders
+from linktopics.storage import keeping
 from linktopics.storage.folder import MANIFEST, ModelFolder
 from small_models import (
     LINKS,
@@ -44,6 +45,51 @@ def in_a_hurry(monkeypatch):
 
 
 # --- what comes back --------------------------------------------------------------------------------------------------
+
+
+NUMBERS = {
+    "n_topics": np.int8(12), "n_iter": np.int8(100), "n_samples": np.int8(20), "thin": np.int8(10),
+    "n_chains": np.int64(1), "n_shards": np.int16(1), "link_cost": np.int64(4), "nonlink_cost": np.float32(1),
+    "weight_variance": np.float32(10), "margin": np.float32(1), "alpha": np.float32(3), "beta": np.float32(0.01),
+    "learn_beta": np.bool_(True), "intercept": np.bool_(False), "seed_weight": np.int32(5), "negatives": np.float32(2),
+    "n_jobs": np.int64(1),
+}  # fmt: skip
+
+
+def test_numbers_of_numpy_are_parameters(tmp_path):
+    """In all that is kept they are Python's, and sums of them do not overflow."""
+    network = small_network()
+    given = small_model(**NUMBERS).fit(network, checkpoint=tmp_path / "model")
+    plain = {
+        name: np.asarray(value, dtype=float if name == "alpha" else None).item() for name, value in NUMBERS.items()
+    }
+    assert given.link_weights_.shape == (12, 12)
+    assert len(given.samples_) == 20
+    assert_same(load(tmp_path / "model"), small_model(**plain).fit(network))
+
+
+def test_more_samples_than_one_file_takes(tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "SAMPLES_PER_FILE", 3)
+    model = small_model(n_chains=1, n_samples=7).fit(small_network())
+    model.save(tmp_path / "model")
+    assert len(list((tmp_path / "model").glob("samples-0-*"))) == 3
+    assert_same(load(tmp_path / "model"), model)
+
+
+def test_headers_of_full_files_can_be_read():
+    longest = {"dtype": "F64", "shape": [2**40] * 2, "data_offsets": [2**60] * 2}
+    entry = len(f'"{keeping.SAMPLES_PER_FILE}/{max(keeping.SAMPLE_ARRAYS, key=len)}": {longest}, ')
+    assert keeping.SAMPLES_PER_FILE * len(keeping.SAMPLE_ARRAYS) * entry < folders.MAX_HEADER
+
+
+@pytest.mark.parametrize(
+    "limits", [{"n_jobs": 1024, "margin": 1e9}, {"n_jobs": -1024, "link_cost": 1e-9, "weight_variance": 1e-9}]
+)
+def test_what_can_be_fitted_can_be_loaded(limits, tmp_path):
+    """The limits of parameters are those of models on disk."""
+    model = small_model(**limits).fit(small_network())
+    model.save(tmp_path / "model")
+    assert_same(load(tmp_path / "model"), model)
 
 
 def same_length(sources, targets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 import sys
 import time
@@ -129,6 +130,7 @@ def run_resume(
     with folder.held(overwrite=True, make=False), _stopping(path):
         model = RelationalTopicModel.load(path, unfinished=True)
         model.set_params(n_jobs=-1 if n_jobs is None else n_jobs, verbose=False if quiet else "auto")
+        _check_settings(model)
         if not more and model._run.finished:  # the checkpoint that was gone back to
             raise _finished(path)
         console = make_console()
@@ -227,14 +229,18 @@ def _negatives(given: Any) -> Any:
     if given == "auto":
         return given
     try:
+        if isinstance(given, bool):
+            raise TypeError
         return float(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"negatives is {given!r}; it is auto or a number.") from None
 
 
 def _engine(name: str, address: str | None) -> Engine | str:
     if name not in ("threads", "ray"):
         raise DataError(f"engine is {name!r}; it is threads or ray.")
+    if address is not None and not isinstance(address, str):
+        raise DataError(f"address is {address!r}; give that of a Ray cluster between quotes, or auto.")
     if address is not None and name != "ray":
         raise DataError("an address is that of a Ray cluster; give --engine ray, too.")
     return Ray(address) if name == "ray" else name
@@ -249,7 +255,7 @@ def _seed_words(given: Any) -> dict[int, list[str]]:
         pairs = [(topic, [word.strip() for word in words.split(",") if word.strip()]) for topic, _, words in split]
     result: dict[int, list[str]] = {}
     for topic, words in pairs:
-        if not topic.strip().isdigit() or not words or not isinstance(words, list):
+        if not re.fullmatch(r"[0-9]{1,9}", topic.strip()) or not words or not isinstance(words, list):
             raise DataError(
                 f"seed words are {topic!r}: {words!r}; write the topic's number and its words: 0:red,green."
             )
@@ -276,8 +282,9 @@ def _read_config(path: Path) -> dict[str, Any]:
         import tomllib
     else:
         import tomli as tomllib
+    data = read_bytes(path)
     try:
-        values = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+        values = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise DataError(f"{path}: the file is not UTF-8; save it as UTF-8.") from None
     except (ValueError, RecursionError) as error:

@@ -28,8 +28,6 @@ __all__ = ["check_manifest", "check_run", "check_training", "read_manifest", "sh
 MAX_UNUSED_WORDS = 2**22
 """Words that no document has, where neither names nor samples tell how many words there are."""
 
-MAX_JOBS = 1024
-
 Check = Callable[[Any, str], None]
 
 

@@ -47,6 +47,9 @@ STATE_ARRAYS = ("assignments", "weights", "feature_weights", "augmented", "strea
 UNFIT = (KeyError, TypeError, IndexError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What goes wrong where the parts of a model were not made for each other."""
 
+SAMPLES_PER_FILE = 1000
+"""Of more the header, which names every array, would grow beyond what is read again."""
+
 SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha")
 
 
@@ -167,9 +170,8 @@ class Keeper:
         if [*map(id, kept)] != [*map(id, chain.samples[: len(kept)])]:  # they were dropped for more burn-in
             kept, files = [], []
         new = chain.samples[len(kept) :]
-        if new:
-            arrays = {f"{i}/{name}": getattr(sample, name) for i, sample in enumerate(new) for name in SAMPLE_ARRAYS}
-            arrays["log_joint"] = np.array([sample.log_joint for sample in new])
+        for first in range(0, len(new), SAMPLES_PER_FILE):
+            arrays = _sample_arrays(new[first : first + SAMPLES_PER_FILE])
             files = [*files, self.folder.write(f"samples-{number}", arrays)]
         entry = {
             "number": number,
@@ -253,6 +255,11 @@ def _training_arrays(run: Run) -> dict[str, NDArray]:
         for name, array in feature.arrays().items():
             arrays[f"fitted {feature.name}/{name}"] = array
     return arrays
+
+
+def _sample_arrays(samples: list[PosteriorSample]) -> dict[str, NDArray]:
+    arrays = {f"{i}/{name}": getattr(sample, name) for i, sample in enumerate(samples) for name in SAMPLE_ARRAYS}
+    return {**arrays, "log_joint": np.array([sample.log_joint for sample in samples])}
 
 
 def _state_arrays(chain: Chain) -> dict[str, NDArray]:

@@ -23,7 +23,8 @@ from linktopics.features import (
     Similarity,
     resolve_features,
 )
-from linktopics.storage.checking import MAX_JOBS, shown
+from linktopics.posterior import MAX_JOBS
+from linktopics.storage.checking import shown
 from linktopics.storage.columns import pack, unpack
 from linktopics.storage.patterns import may_take_for_ever
 
