@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_COUNT = np.iinfo(np.int32).max
 N_EXAMPLES = 3
+NUMBERS = "biuf"
+"""Kinds of NumPy types that counts and link matrices may have."""
 
 
 def user_stacklevel() -> int:
@@ -34,7 +36,7 @@ def as_list(values: Iterable[Any]) -> list[Any]:
     return list(values)
 
 
-def _listed(values: Any, name: str, of: str) -> list[Any]:
+def list_values(values: Any, name: str, of: str) -> list[Any]:
     """List values that a user gave; refuse what holds none."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) != 1:
         what = "a single string" if isinstance(values, str | bytes) else f"of type {type(values).__name__}"
@@ -53,9 +55,12 @@ def is_missing(value: Any) -> bool:
 
 def as_column(values: Iterable[Any] | None, length: int, name: str, of: str = "documents") -> np.ndarray | None:
     """Make a 1-d array of `length` values: numbers stay numbers, all else is kept as it is in an object array."""
-    if values is None:
-        return None
-    listed = _listed(values, name, f"one entry for each of the {length:,} {of}")
+    return None if values is None else _column(values, length, name, of)
+
+
+def _column(values: Any, length: int, name: str, of: str = "documents") -> np.ndarray:
+    """Make the array of `as_column`, of values that must be there."""
+    listed = list_values(values, name, f"one entry for each of the {length:,} {of}")
     if len(listed) != length:
         raise DataError(
             f"{name} has {len(listed):,} entries for {length:,} {of}; pass one for each, in the same order."
@@ -71,13 +76,27 @@ def as_column(values: Iterable[Any] | None, length: int, name: str, of: str = "d
 
 def list_of_names(names: Iterable[str], what: str) -> list[str]:
     """List names; a single string is refused, since it would be read letter by letter."""
-    if isinstance(names, str):
-        raise DataError(f"{what} is the single string {names!r}; pass a list of names.")
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        kind = "the single string " if isinstance(names, str) else ""
+        raise DataError(f"{what} is {kind}{names!r}; pass a list of names.")
     return list(names)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Refuse what is not True or False: "no" would be taken as True."""
+    if not isinstance(value, bool | np.bool_):
+        raise DataError(f"{name} is {value!r}; it must be True or False.")
+    return bool(value)
 
 
 def check_columns(columns: Any, n_documents: int) -> dict[str, np.ndarray]:
     """Make an array of each column, with a value for each document."""
+    given = named_columns(columns)
+    return {name: _column(values, n_documents, f"columns[{name!r}]") for name, values in given.items()}
+
+
+def named_columns(columns: Any) -> dict[str, Any]:
+    """Give the values of each column, not yet checked; refuse what has no columns, or names that are no strings."""
     if columns is None:
         return {}
     if not (hasattr(columns, "keys") or hasattr(columns, "columns")):
@@ -87,8 +106,7 @@ def check_columns(columns: Any, n_documents: int) -> dict[str, np.ndarray]:
         if not isinstance(name, str):
             raise DataError(f"columns has the name {name!r}, which is no string; rename it.")
     # The rows of a matrix are a value each.
-    given = {name: columns[name] if getattr(columns[name], "ndim", 1) == 1 else list(columns[name]) for name in names}
-    return {name: np.asarray(as_column(one, n_documents, f"columns[{name!r}]")) for name, one in given.items()}
+    return {name: list(columns[name]) if getattr(columns[name], "ndim", 1) > 1 else columns[name] for name in names}
 
 
 def check_unique(values: np.ndarray, name: str, cure: str) -> None:
@@ -119,7 +137,7 @@ def check_words(vocabulary: np.ndarray) -> None:
 
 def check_texts(texts: Iterable[Any], ids: list[Any] | None) -> list[str]:
     """List the texts; refuse a single string and whatever is not a string, naming the document."""
-    listed = _listed(texts, "texts", "a text for each document")
+    listed = list_values(texts, "texts", "a text for each document")
     for position, text in enumerate(listed):
         if not isinstance(text, str):
             name = position if ids is None or position >= len(ids) else ids[position]
@@ -132,57 +150,58 @@ def check_texts(texts: Iterable[Any], ids: list[Any] | None) -> list[str]:
 
 def as_count_matrix(counts: Any) -> sparse.csr_array:
     """Make a documents x words CSR array of int64 or float64 values, a copy whose values are not yet checked."""
-    if not sparse.issparse(counts):
+    counts = check_convertible(counts)
+    if not sparse.issparse(counts) and counts.dtype.kind == "O":
         try:
-            counts = counts.to_numpy() if hasattr(counts, "to_numpy") else counts
-            if np.ma.is_masked(counts):
-                raise DataError("counts has masked values; put numbers in their place (counts.filled(0)).")
-            counts = np.asarray(counts)
-            if counts.dtype.kind == "O":
-                counts = _numbers(counts)
+            counts = counts.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            if isinstance(error, DataError):
-                raise
-            told = str(error).rstrip(".")
-            raise DataError(f"counts must be a matrix of numbers, documents x words: {told}.") from None
-        if counts.dtype.kind in "US":
-            raise DataError(
-                "counts holds strings; pass word counts, or make the network with DocumentNetwork.from_texts."
-            )
-    if counts.ndim != 2:
-        raise DataError(f"counts must be a matrix of documents x words; it has the shape {counts.shape}.")
-    if counts.dtype.kind not in "biuf":
+            raise _no_numbers(error) from None
+    _check_two_dimensions(counts)
+    if counts.dtype.kind not in NUMBERS:
         raise DataError(f"counts must hold whole numbers; its values are of type {counts.dtype}: pass word counts.")
     for size, what in zip(counts.shape, ("documents", "words"), strict=True):
         if size == 0:
             raise DataError(f"counts has the shape {counts.shape}: there are no {what}; a network needs at least one.")
         if size > MAX_COUNT:
             raise DataError(f"counts has the shape {counts.shape}: there are too many {what}; the most is {MAX_COUNT}.")
-    kind = np.float64 if _may_wrap(counts) else np.int64
-    matrix = sparse.csr_array(counts.astype(kind), copy=True)
-    try:
-        matrix.check_format(full_check=True)  # an index out of range would reach the kernels as a stray write
-    except ValueError as error:
-        raise DataError(f"counts is not a sound sparse matrix: {error}; make it anew.") from None
-    matrix.sum_duplicates()
-    return matrix
+    return as_wide_csr(counts)
 
 
-def _may_wrap(counts: Any) -> bool:
-    """Tell whether values do not fit into int64: fractions, and what is so large that it could turn negative.
+def check_convertible(counts: Any) -> Any:
+    """Refuse counts that NumPy, SciPy or scikit-learn would turn into others, or crash on; give an array or a matrix.
 
-    Repeated entries of a sparse matrix are added up when it is converted.
+    These are broken sparse matrices, masked values, strings and missing values. The rest is checked where it is used.
     """
-    if counts.dtype.kind in "iu" and (sparse.issparse(counts) or counts.dtype.kind == "u"):
-        values = counts
-        if sparse.issparse(counts):
-            values = counts.data if counts.format in ("csr", "csc", "coo", "bsr") else counts.tocoo().data
-        return bool(values.size) and int(values.max()) > MAX_COUNT
-    return bool(counts.dtype.kind == "f")
+    if sparse.issparse(counts):
+        _check_two_dimensions(counts)
+        check_sound(counts, "counts")
+        return counts
+    try:
+        counts = counts.to_numpy() if hasattr(counts, "to_numpy") else counts
+        if np.ma.is_masked(counts):
+            raise DataError("counts has masked values; put numbers in their place (counts.filled(0)).")
+        counts = np.asarray(counts)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise error if isinstance(error, DataError) else _no_numbers(error) from None
+    if counts.dtype.kind in "US":
+        raise DataError("counts holds strings; pass word counts, or make the network with DocumentNetwork.from_texts.")
+    if counts.dtype.kind == "O":
+        _check_objects(counts)
+    return counts
 
 
-def _numbers(values: np.ndarray) -> np.ndarray:
-    """Make numbers of Python objects; strings are none, even if they look like numbers."""
+def _check_two_dimensions(counts: Any) -> None:
+    if counts.ndim != 2:
+        raise DataError(f"counts must be a matrix of documents x words; it has the shape {counts.shape}.")
+
+
+def _no_numbers(error: Exception) -> DataError:
+    told = str(error).rstrip(".")
+    return DataError(f"counts must be a matrix of numbers, documents x words: {told}.")
+
+
+def _check_objects(values: np.ndarray) -> None:
+    """Refuse strings, even if they look like numbers, and missing values."""
     for position, value in np.ndenumerate(values):
         if isinstance(value, str | bytes):
             raise DataError(
@@ -191,14 +210,117 @@ def _numbers(values: np.ndarray) -> np.ndarray:
             )
         if is_missing(value):
             raise DataError(f"counts{list(position)} is missing ({value!r}); put 0 where a document lacks a word.")
-    return values.astype(np.float64)
+
+
+def as_wide_csr(matrix: Any) -> sparse.csr_array:
+    """Copy a sound matrix into int64 or float64, and then add up repeated entries: narrow numbers would wrap around."""
+    kind = np.float64 if _may_wrap(matrix) else np.int64
+    wide = sparse.csr_array(matrix.astype(kind), copy=True)
+    wide.sum_duplicates()
+    wide.prune()  # room behind the last entry holds anything
+    return wide
+
+
+def _may_wrap(counts: Any) -> bool:
+    """Tell whether values do not fit into int64: fractions, and what is so large that it could change its sign.
+
+    Repeated entries of a sparse matrix are added up when it is converted.
+    """
+    if counts.dtype.kind in "iu" and (sparse.issparse(counts) or counts.dtype.kind == "u"):
+        values = counts
+        if sparse.issparse(counts):
+            values = counts.data if counts.format in ("csr", "csc", "coo", "bsr") else counts.tocoo().data
+        return bool(values.size) and (int(values.max()) > MAX_COUNT or int(values.min()) < -MAX_COUNT)
+    return bool(counts.dtype.kind == "f")
+
+
+def check_sound(matrix: Any, name: str) -> None:
+    """Refuse a sparse matrix whose parts do not fit together, in its own format.
+
+    SciPy trusts them: when it converts a matrix to another format, a wrong index is a write out of bounds.
+    """
+    check = {"coo": _coordinates_fault, "dia": _diagonals_fault, "lil": _lists_fault, "dok": _keys_fault}
+    try:
+        fault = check.get(matrix.format, _compressed_fault)(matrix)
+    except (TypeError, ValueError, AttributeError, IndexError, OverflowError):
+        fault = "its parts are no arrays of numbers"
+    if fault:
+        raise DataError(f"{name} is not a sound sparse matrix: {fault}; make it anew.")
+
+
+def _indices_fault(indices: Any, size: int, what: str) -> str:
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        return f"{what} are no list of integers"
+    if len(indices) and (indices.min() < 0 or indices.max() >= size):
+        wrong = indices.min() if indices.min() < 0 else indices.max()
+        return f"{what} run from 0 to {size - 1}, and {wrong} is among them"
+    return ""
+
+
+def _compressed_fault(matrix: Any) -> str:
+    """Say what is wrong with a CSR, CSC or BSR matrix; SciPy's own check looks at no index if the last offset is 0."""
+    blocks = matrix.data.shape[1:]
+    if len(blocks) != (2 if matrix.format == "bsr" else 0):
+        return f"its values have the shape {matrix.data.shape}"
+    if 0 in blocks or any(size % block for size, block in zip(matrix.shape, blocks, strict=False)):
+        return f"blocks of {blocks} do not fill the shape {matrix.shape}"
+    n_rows, n_columns = (size // block for size, block in zip(matrix.shape, blocks or (1, 1), strict=True))
+    outer, inner = (n_columns, n_rows) if matrix.format == "csc" else (n_rows, n_columns)
+    offsets, indices = matrix.indptr, matrix.indices
+    if len(indices) != len(matrix.data):
+        return f"it has {len(indices)} indices for {len(matrix.data)} values"
+    fault = _indices_fault(offsets, len(indices) + 1, "offsets (indptr)")
+    if not fault and (len(offsets) != outer + 1 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any()):
+        fault = f"offsets (indptr) are not {outer + 1} numbers that start at 0 and never fall"
+    return fault or _indices_fault(indices[: offsets[-1]], inner, "indices")
+
+
+def _coordinates_fault(matrix: Any) -> str:
+    ends = matrix.row, matrix.col
+    if matrix.data.ndim != 1 or any(len(indices) != len(matrix.data) for indices in ends):
+        return f"it has {len(ends[0])} rows and {len(ends[1])} columns for {matrix.data.size} values"
+    return _indices_fault(ends[0], matrix.shape[0], "rows") or _indices_fault(ends[1], matrix.shape[1], "columns")
+
+
+def _diagonals_fault(matrix: Any) -> str:
+    if matrix.offsets.ndim != 1 or matrix.offsets.dtype.kind not in "iu" or matrix.data.ndim != 2:
+        return "its diagonals (offsets) are no list of integers, or its values no matrix"
+    if len(matrix.offsets) != len(matrix.data) or len(np.unique(matrix.offsets)) < len(matrix.offsets):
+        return f"it has {len(np.unique(matrix.offsets))} diagonals (offsets) for {len(matrix.data)} rows of values"
+    return ""
+
+
+def _lists_fault(matrix: Any) -> str:
+    if len(matrix.rows) != matrix.shape[0] or len(matrix.data) != matrix.shape[0]:
+        return f"it has {len(matrix.rows)} lists of columns for {matrix.shape[0]} rows"
+    for columns, values in zip(matrix.rows, matrix.data, strict=True):
+        if len(columns) != len(values):
+            return f"a row has {len(columns)} columns for {len(values)} values"
+        if columns:
+            fault = _indices_fault(np.asarray(columns), matrix.shape[1], "columns")
+            if fault:
+                return fault
+    return ""
+
+
+def _keys_fault(matrix: Any) -> str:
+    keys = np.array(list(matrix.keys()), dtype=np.int64).reshape(-1, 2)
+    return _indices_fault(keys[:, 0], matrix.shape[0], "rows") or _indices_fault(keys[:, 1], matrix.shape[1], "columns")
 
 
 def check_labels(labels: np.ndarray | None) -> None:
     """Refuse labels that cannot be counted."""
     for position, label in enumerate([] if labels is None else labels.tolist()):
-        if isinstance(label, list | dict | set):
+        if not _is_hashable(label):
             raise DataError(f"labels[{position}] is {label!r}; give every document one label, a string or a number.")
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarray | None) -> sparse.csr_array:
@@ -269,8 +391,7 @@ def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -
     n_documents = len(ids)
     if links is None:
         return [], np.empty((0, 2), dtype=np.int64), ""
-    if hasattr(links, "to_numpy"):
-        links = links.to_numpy()
+    links = unframed_links(links)
     if sparse.issparse(links) or (
         isinstance(links, np.ndarray) and links.shape == (n_documents, n_documents) and n_documents != 2
     ):
@@ -284,13 +405,28 @@ def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -
                 f"or a square matrix of {n_documents:,} x {n_documents:,}."
             )
         links = links.reshape(-1, 2)
-    elif not hasattr(links, "__iter__"):
-        raise DataError(f"links is {links!r}; pass pairs of documents, an (n, 2) array or a square matrix.")
     else:
-        links = [_pair(link, row) for row, link in enumerate(links)]
+        links = list_pairs(links)
     if by_id:
         return links, *_ends_from_ids(links, ids)
     return links, _ends_from_indices(links), f"documents are numbered from 0 to {n_documents - 1}"
+
+
+def unframed_links(links: Any) -> Any:
+    """Give the values of a frame of links, and others as they are; refuse masked ones."""
+    links = links.to_numpy() if hasattr(links, "to_numpy") else links
+    if np.ma.is_masked(links):
+        raise DataError("links has masked values; leave out such pairs, or put 0 in a matrix (links.filled(0)).")
+    return links
+
+
+def list_pairs(links: Any) -> list[tuple[Any, Any]]:
+    """List links that are no matrix as pairs of ends."""
+    if sparse.issparse(links):
+        raise DataError(f"links is a {type(links).__name__}; pass pairs of documents.")
+    if not hasattr(links, "__iter__"):
+        raise DataError(f"links is {links!r}; pass pairs of documents, an (n, 2) array or a square matrix.")
+    return [_pair(link, row) for row, link in enumerate(links)]
 
 
 def _pair(link: Any, row: int) -> tuple[Any, Any]:
@@ -306,17 +442,20 @@ def _matrix_ends(matrix: Any, n_documents: int, *, directed: bool) -> np.ndarray
             f"the link matrix has the shape {matrix.shape} for {n_documents:,} documents; it must be square, with "
             "a row and a column for each document, in the order of the counts."
         )
-    if matrix.dtype.kind not in "biuf":
+    if sparse.issparse(matrix):
+        check_sound(matrix, "the link matrix")
+    if matrix.dtype.kind not in NUMBERS:
         raise DataError(f"the link matrix must hold numbers or booleans; its values are of type {matrix.dtype}.")
-    if matrix.dtype == np.float16:  # which SciPy does not take
-        with np.errstate(invalid="ignore"):
-            matrix = matrix.astype(np.float64)
-    matrix = sparse.csr_array(matrix, copy=True)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    coordinates = matrix.tocoo()
-    ends = np.column_stack([coordinates.row, coordinates.col]).astype(np.int64)
-    missing = np.flatnonzero(np.isnan(coordinates.data))
+    if sparse.issparse(matrix):
+        coordinates = as_wide_csr(matrix).tocoo()
+        there = np.flatnonzero(coordinates.data)
+        source, target, values = coordinates.row[there], coordinates.col[there], coordinates.data[there]
+    else:
+        matrix = np.asarray(matrix)
+        source, target = np.nonzero(matrix)
+        values = matrix[source, target]
+    ends = np.column_stack([source, target]).astype(np.int64)
+    missing = np.flatnonzero(np.isnan(values))
     if len(missing):
         source, target = ends[missing[0]].tolist()
         raise DataError(f"the link matrix holds NaN at ({source}, {target}); put 0 for no link and 1 for a link.")
@@ -351,6 +490,7 @@ def _is_whole(end: Any) -> bool:
 def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
     position = {name: index for index, name in enumerate(ids.tolist())}
     pairs = as_list(links)
+    _check_booleans(pairs, ids)
     try:
         flat = (position.get(end, -1) for pair in pairs for end in pair)
         ends = np.fromiter(flat, dtype=np.int64, count=2 * len(pairs)).reshape(-1, 2)
@@ -365,3 +505,12 @@ def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
         if isinstance(end, int | np.integer):
             hint += "; if they are positions, name documents by their ids (or pass DocumentNetwork link_ends='indices')"
     return ends, hint
+
+
+def _check_booleans(pairs: list[Any], ids: np.ndarray) -> None:
+    """Refuse True and False as ends, which Python takes for 1 and 0, unless documents are named so."""
+    booleans = {bool, np.bool_}
+    if booleans.isdisjoint(type(end) for pair in pairs for end in pair) or bool in set(map(type, ids.tolist())):
+        return
+    row = next(row for row, pair in enumerate(pairs) if not booleans.isdisjoint(map(type, pair)))
+    raise DataError(f"links[{row}] is {tuple(pairs[row])!r}; no id is True or False: name documents by their ids.")

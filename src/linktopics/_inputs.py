@@ -6,16 +6,23 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from linktopics._checks import as_count_matrix, check_counts, user_stacklevel
+from linktopics._checks import (
+    NUMBERS,
+    as_count_matrix,
+    as_wide_csr,
+    check_convertible,
+    check_counts,
+    user_stacklevel,
+)
 from linktopics._report import numbered
 from linktopics.errors import DataError, NetworkWarning, UnseenWordsWarning
 from linktopics.network import DocumentNetwork
@@ -23,7 +30,9 @@ from linktopics.network import DocumentNetwork
 __all__ = [
     "Documents",
     "as_many",
+    "check_at_least",
     "check_direction",
+    "check_interval",
     "check_sizes",
     "check_tokens",
     "check_top",
@@ -107,7 +116,7 @@ def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | N
     if not isinstance(X, DocumentNetwork):
         if _are_texts(X):
             raise DataError("texts were given; make a network of them first: DocumentNetwork.from_texts(texts, links).")
-        counts = validate_data(estimator, X, accept_sparse="csr", ensure_min_samples=2, ensure_all_finite=False)
+        counts = _validated(estimator, X, ensure_min_samples=2)
         network = DocumentNetwork(counts, links, vocabulary=getattr(estimator, "feature_names_in_", None))
         return network.to_undirected() if directed is False else network
     if links is not None:
@@ -117,6 +126,27 @@ def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | N
     estimator.n_features_in_ = X.n_words
     vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a frame
     return X.to_undirected() if directed is False and X.directed else X
+
+
+def _validated(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
+    """Return counts as scikit-learn validates them, of what it would convert wrongly: see `check_convertible`."""
+    _check_names(X)
+    given = check_convertible(X)
+    if issparse(given):
+        # scikit-learn adds up repeated entries in the type they have, which may be too narrow for the sum
+        X = as_wide_csr(given) if given.format != "csr" and given.dtype.kind in NUMBERS else given
+    return validate_data(estimator, X, accept_sparse="csr", ensure_all_finite=False, **settings)
+
+
+def _check_names(X: Any) -> None:
+    """Raise if some columns of a data frame are named by strings and others are not."""
+    names = list(getattr(X, "columns", ()))
+    others = [name for name in names if not isinstance(name, str)]
+    if others and len(others) < len(names):
+        raise DataError(
+            f"the data frame has columns with strings as names and the column {others[0]!r}; name all by their words "
+            "(or none: frame.to_numpy())."
+        )
 
 
 @dataclass(frozen=True)
@@ -157,7 +187,7 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
     ids, columns = None, {}
     if isinstance(X, DocumentNetwork):
         ids, columns = X.ids if X._has_names else None, X.columns
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not issparse(X):  # SciPy's dok_matrix is a dict
         ids = np.fromiter(X, dtype=object, count=len(X))
         X = list(X.values())  # texts by id, as for `DocumentNetwork.from_texts`
     if isinstance(X, str):
@@ -172,7 +202,7 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
             _check_same_words(fitted, X)
             X = X.counts
         _check_columns(fitted, X)
-        checked = validate_data(estimator, X, accept_sparse="csr", reset=False, ensure_all_finite=False)
+        checked = _validated(estimator, X, reset=False)
         counts = check_counts(as_count_matrix(checked), np.arange(checked.shape[0]), fitted.vocabulary)
     lengths = counts.sum(axis=1, dtype=np.int64)
     if lengths.max(initial=0) >= MAX_TOKENS_OF_A_KIND:
@@ -223,8 +253,19 @@ def check_direction(direction: str) -> None:
 
 def check_top(top: Any) -> None:
     """Raise if `top` is not a number of things to list."""
-    if not (isinstance(top, Integral) and int(top) >= 1):
-        raise ValueError(f"top is {top!r}; it must be a whole number from 1 on.")
+    check_at_least(1, "top", top)
+
+
+def check_at_least(least: int, name: str, value: Any) -> None:
+    """Raise if a parameter is not a whole number from `least` on."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+
+
+def check_interval(interval: Any) -> None:
+    """Raise if `interval` is not the mass of an interval."""
+    if not (isinstance(interval, Real) and 0 < float(interval) < 1):
+        raise ValueError(f"interval is {interval!r}; it must be a number between 0 and 1.")
 
 
 def resolve_links(
@@ -275,7 +316,7 @@ def _are_texts(X: Any) -> bool:
     """Tell whether X is a list, array or column of texts."""
     if isinstance(X, str):
         return True
-    if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__") or isinstance(X, DocumentNetwork):
+    if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__") or isinstance(X, DocumentNetwork) or issparse(X):
         return False
     return len(X) > 0 and any(isinstance(x, str) for x in X)
 

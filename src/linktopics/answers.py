@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics._inputs import Documents, check_direction, resolve_counts, resolve_documents, resolve_links
+from linktopics._inputs import (
+    Documents,
+    check_direction,
+    check_interval,
+    resolve_counts,
+    resolve_documents,
+    resolve_links,
+)
 from linktopics.calibration import LinkCalibration
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
@@ -164,6 +171,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         ['document', 'id', 'title', 'probability', 'lower', 'upper', 'score', 'why']
         """
         check_is_fitted(self)
+        check_interval(interval)
         new = resolve_documents(self, documents)
         return self._predictor.suggest(new, top, direction, interval, search=search)
 
@@ -201,6 +209,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         if not listed:
             raise DataError("there are no documents: the list of ids is empty.")
         check_direction(direction)
+        check_interval(interval)
         network = self.network_
         places = np.array([network.index_of(id) for id in listed])
         source, target = network.links.T
@@ -276,4 +285,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         """
         check_is_fitted(self)
         new = None if documents is None else resolve_documents(self, documents)
+        places = {self.network_.index_of(end) for end in (source, target) if end is not None}
+        if len(places) == 1 and source is not None and target is not None:
+            raise DataError(f"{source!r} was given twice; a document has no link to itself to explain.")
         return self._predictor.explain(source, target, new)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from linktopics._inputs import check_at_least
 from linktopics.coherence import coherence, topic_diversity
 from linktopics.diagnostics import mixing_table, mixing_verdict, to_inference_data
 from linktopics.interop import pyldavis_input, to_networkx
@@ -83,6 +84,8 @@ class DescribesTopics:
         ['share', 'words', 'attraction']
         """
         check_is_fitted(self)
+        check_at_least(1, "n_words", n_words)
+        check_at_least(0, "n_documents", n_documents)
         words = self._predictor.top_words(n_words)
         shares = self.network_.lengths @ self.doc_topic_ / self.network_.n_tokens
         table = pd.DataFrame(

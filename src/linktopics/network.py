@@ -18,11 +18,16 @@ from linktopics._checks import (
     as_count_matrix,
     check_columns,
     check_counts,
+    check_flag,
     check_labels,
     check_texts,
     check_unique,
     check_words,
     clean_links,
+    list_pairs,
+    list_values,
+    named_columns,
+    unframed_links,
     user_stacklevel,
 )
 from linktopics._report import NetworkReport, numbered, summary_lines
@@ -115,6 +120,8 @@ class DocumentNetwork(ReadsSources):
             vocabulary = counts.columns
         if link_ends not in (None, "ids", "indices"):
             raise DataError(f'link_ends is {link_ends!r}; it is "ids", "indices" or None.')
+        self.directed = check_flag(directed, "directed")
+        check_flag(strict, "strict")
         matrix = as_count_matrix(counts)
         n_documents, n_words = matrix.shape
         given_ids = as_column(ids, n_documents, "ids")
@@ -133,7 +140,6 @@ class DocumentNetwork(ReadsSources):
             check_texts(self.texts, self.ids.tolist())
         self.columns: dict[str, np.ndarray] = check_columns(columns, n_documents)
         self.vectorizer = vectorizer
-        self.directed = bool(directed)
         by_id = link_ends == "ids" or (link_ends is None and given_ids is not None)
         self.links, found = clean_links(links, self.ids, by_id=by_id, directed=self.directed)
         empty = np.flatnonzero(self.lengths == 0)
@@ -404,21 +410,27 @@ class DocumentNetwork(ReadsSources):
         if not grow_vocabulary:
             report_unseen(self, listed, int(counts[len(self) :].sum()))
         sizes = (len(self), len(listed))
-        given = {} if columns is None else dict(columns)
-        joined = {
-            name: join_columns(self.columns.get(name), given.get(name), *sizes) for name in [*self.columns, *given]
+
+        def joined(old: np.ndarray | None, given: Any, name: str) -> list[Any] | None:
+            entries = f"one entry for each of the {len(listed):,} new documents"
+            return join_columns(old, None if given is None else list_values(given, name, entries), *sizes)
+
+        more = named_columns(columns)
+        all_columns: dict[str, Any] = {
+            name: joined(self.columns.get(name), more.get(name), f"columns[{name!r}]")
+            for name in {**self.columns, **more}
         }
         old_links = [(self.ids[i], self.ids[j]) for i, j in self.links.tolist()]
         network = DocumentNetwork(
             counts,
-            [*old_links, *([] if links is None else links)],
+            [*old_links, *([] if links is None else list_pairs(unframed_links(links)))],
             directed=self.directed,
             ids=[*self.ids.tolist(), *names],
             vocabulary=vocabulary,
-            titles=join_columns(self.titles, titles, *sizes),
-            labels=join_columns(self.labels, labels, *sizes),
+            titles=joined(self.titles, titles, "titles"),
+            labels=joined(self.labels, labels, "labels"),
             texts=None if self.texts is None else [*self.texts.tolist(), *listed],
-            columns={name: values for name, values in joined.items() if values is not None},
+            columns=all_columns,
             vectorizer=vectorizer,
             strict=strict,
         )

@@ -26,8 +26,8 @@ def fit(values, **others):
     return lambda _: RelationalTopicModel(2, **settings).fit(values, **others)
 
 
-def frames(documents, links=None):
-    return lambda _: DocumentNetwork.from_frames(documents, links)
+def frames(documents, links=None, **others):
+    return lambda _: DocumentNetwork.from_frames(documents, links, **others)
 
 
 def graph(graph, **attributes):
@@ -36,10 +36,16 @@ def graph(graph, **attributes):
     return lambda _: DocumentNetwork.from_networkx(graph)
 
 
-def unsound():
-    matrix = sparse.csr_array(np.eye(2, dtype=int))
-    matrix.indices[0] = 7
+def unsound(form="csr", size=2):
+    matrix = sparse.coo_array(np.eye(size, dtype=int)).asformat(form)
+    (matrix.row if form == "coo" else matrix.indices)[0] = 7
     return matrix
+
+
+def repeated(values, kind, size=2):
+    """Return a matrix with all these values in the second cell of its first row."""
+    places = [0] * len(values), [1] * len(values)
+    return sparse.coo_array((np.array(values, dtype=kind), places), shape=(size, size))
 
 
 OVERFLOW = sparse.coo_array(([2**62] * 4 + [1], ([0] * 5, [0] * 5)), shape=(2, 2))
@@ -87,6 +93,18 @@ GROUP = Group(
             call=counts(OVERFLOW),
         ),
         Kind(
+            "Entries of a sparse matrix that overflow downwards when added up",
+            says="Negative values in data: document 0 (row 0), word column 1: the value -1.8446744073709552e+19 is negative; word counts are whole numbers from 0 to 2147483647: pass raw counts, not TF-IDF or otherwise scaled values.",
+            call=counts(repeated([-(2**63)] * 2, np.int64)),
+        ),
+        Kind(
+            "Entries of a sparse matrix of 8 bits that give more than fits into these",
+            call=counts(repeated([200, 100], np.uint8), ids=["a", "b"]),
+            told="kept 1 document without words",
+            gives="They are added up in 64 bits.",
+            holds=lambda network: network.n_tokens == 300,
+        ),
+        Kind(
             "More than 2^24 tokens of a word",
             says="word 1 has 16,777,217 tokens; at most 16,777,215 can be counted. Leave out very frequent words or split documents.",
             call=fit([[1, 2**24], [1, 1]]),
@@ -102,6 +120,11 @@ GROUP = Group(
             call=counts(np.array([[1, "2"], [3, 4]], dtype=object)),
         ),
         Kind(
+            "Strings among objects, for fit",
+            says="counts[0, 0] is the string '1'; pass numbers, or make the network with DocumentNetwork.from_texts.",
+            call=fit(np.array([["1", "2"], ["3", "4"]], dtype=object)),
+        ),
+        Kind(
             "None",
             says="counts[0, 1] is missing (None); put 0 where a document lacks a word.",
             call=counts([[1, None], [1, 0]]),
@@ -115,6 +138,11 @@ GROUP = Group(
             "Masked values",
             says="counts has masked values; put numbers in their place (counts.filled(0)).",
             call=counts(MASKED),
+        ),
+        Kind(
+            "Masked values, for fit",
+            says="counts has masked values; put numbers in their place (counts.filled(0)).",
+            call=fit(MASKED),
         ),
         Kind(
             "Complex numbers",
@@ -184,6 +212,21 @@ GROUP = Group(
             call=counts(unsound),
         ),
         Kind(
+            "A sparse matrix by columns (CSC) with indices out of range",
+            says="counts is not a sound sparse matrix: indices run from 0 to 1, and 7 is among them; make it anew.",
+            call=counts(lambda: unsound("csc")),
+        ),
+        Kind(
+            "A sparse matrix of coordinates (COO) with a row out of range, for fit",
+            says="counts is not a sound sparse matrix: rows run from 0 to 1, and 7 is among them; make it anew.",
+            call=fit(unsound("coo")),
+        ),
+        Kind(
+            "A frame with strings and others as names of columns, for fit",
+            says="the data frame has columns with strings as names and the column 1; name all by their words (or none: frame.to_numpy()).",
+            call=fit(pd.DataFrame([[1, 2], [3, 4]], columns=["cats", 1])),
+        ),
+        Kind(
             "A sparse matrix of a trillion columns",
             says="counts has the shape (2, 1000000000000): there are too many words; the most is 2147483647.",
             call=counts(sparse.coo_array(([1], ([0], [0])), shape=(2, 10**12))),
@@ -212,6 +255,21 @@ GROUP = Group(
             "Labels that are lists",
             says="labels[0] is ['a']; give every document one label, a string or a number.",
             call=counts([[1, 2]], labels=[["a"]]),
+        ),
+        Kind(
+            "Labels that are arrays",
+            says="labels[0] is array([1, 2]); give every document one label, a string or a number.",
+            call=counts([[1, 2]], labels=[np.array([1, 2])]),
+        ),
+        Kind(
+            "A column without values",
+            says="columns['year'] is of type NoneType; pass a list with one entry for each of the 1 documents.",
+            call=counts([[1, 2]], columns={"year": None}),
+        ),
+        Kind(
+            "One value in place of a column",
+            says="columns['year'] is of type ndarray; pass a list with one entry for each of the 1 documents.",
+            call=counts([[1, 2]], columns={"year": np.array(1990)}),
         ),
         Kind(
             "Whole numbers above 2^53 beside fractions, as ids",
@@ -252,6 +310,32 @@ LINKS = Group(
             call=linked(sparse.csr_array(np.array([[0, np.nan, 0], [0, 0, 0], [0, 0, 0]]))),
         ),
         Kind(
+            "A sparse matrix with indices out of range",
+            says="the link matrix is not a sound sparse matrix: indices run from 0 to 2, and 7 is among them; make it anew.",
+            call=linked(unsound("csc", 3)),
+        ),
+        Kind(
+            "A sparse matrix of coordinates with a row out of range",
+            says="the link matrix is not a sound sparse matrix: rows run from 0 to 2, and 7 is among them; make it anew.",
+            call=linked(unsound("coo", 3)),
+        ),
+        Kind(
+            "Entries of a sparse matrix of 8 bits that give 256",
+            call=linked(repeated([64] * 4, np.int8, 3)),
+            gives="A link: they are added up in 64 bits.",
+            holds=lambda network: network.links.tolist() == [[0, 1]],
+        ),
+        Kind(
+            "Masked pairs",
+            says="links has masked values; leave out such pairs, or put 0 in a matrix (links.filled(0)).",
+            call=linked(np.ma.masked_array([[0, 1], [1, 2]], mask=[[0, 0], [1, 0]])),
+        ),
+        Kind(
+            "A masked matrix",
+            says="links has masked values; leave out such pairs, or put 0 in a matrix (links.filled(0)).",
+            call=linked(np.ma.masked_array(np.ones((3, 3)), mask=np.eye(3))),
+        ),
+        Kind(
             "A matrix of strings or complex numbers",
             says="the link matrix must hold numbers or booleans; its values are of type complex128.",
             call=linked(sparse.csr_array(np.ones((3, 3), complex))),
@@ -275,6 +359,16 @@ LINKS = Group(
             "True and False as indices",
             says="links are pairs of document indices here, but (False, True) is none; pass integers, or pass ids= to name documents by their ids.",
             call=linked(np.array([[False, True], [True, False]]), n_documents=2),
+        ),
+        Kind(
+            "True and False where ids are 0, 1 and 2",
+            says="links[0] is (True, False); no id is True or False: name documents by their ids.",
+            call=linked([(True, False)], ids=[0, 1, 2]),
+        ),
+        Kind(
+            "A word in place of True or False as directed",
+            says="directed is 'no'; it must be True or False.",
+            call=linked([(0, 1)], directed="no"),
         ),
         Kind(
             "Strings where there are no ids",
@@ -347,6 +441,11 @@ FRAMES = Group(
             "An id twice",
             says="ids holds 1 twice, at positions 0 and 1; give every document its own id.",
             call=frames(pd.DataFrame({"id": [1, 1], "text": ["cats", "mice"]})),
+        ),
+        Kind(
+            "A number in place of names of columns",
+            says="columns is 5; pass a list of names.",
+            call=frames(TWO, columns=5),
         ),
         Kind(
             "No rows",

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from linktopics import (
@@ -196,11 +197,28 @@ def test_the_report_of_a_part():
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [({"top": 0}, "top"), ({"top": 2.5}, "top"), ({"interval": 2}, "interval"), ({"direction": "up"}, "direction")],
+    [
+        ({"top": 0}, "top"),
+        ({"top": 2.5}, "top"),
+        ({"top": True}, "top"),
+        *(({"interval": wrong}, "interval is .*; it must be a number between 0 and 1") for wrong in (2, "0.9", None)),
+        ({"direction": "up"}, "direction"),
+    ],
 )
 def test_wrong_arguments_of_suggest_links(model, arguments, said):
     with pytest.raises(ValueError, match=said):
         model.suggest_links("cats", **arguments)
+    with pytest.raises(ValueError, match=said):
+        model.suggest_links_for("cat0", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "least"),
+    [("n_words", 1.5, 1), ("n_words", -1, 1), ("n_words", "3", 1), ("n_documents", -1, 0), ("n_documents", 1.5, 0)],
+)
+def test_wrong_arguments_of_topics(model, name, value, least):
+    with pytest.raises(ValueError, match=rf"\A{name} is {value!r}; it must be a whole number from {least} on\.\Z"):
+        model.topics(**{name: value})
 
 
 def test_candidates(model):
@@ -223,6 +241,7 @@ def test_candidates_that_are_no_list(name, request):
     [
         ("cat0", None, None, "pass documents="),
         (None, None, None, "pass documents="),
+        ("cat0", "cat0", None, r"'cat0' was given twice; a document has no link to itself to explain\."),
         ("cat0", "cat1", "cats", "one end"),
         (None, None, "cats", "one end"),
         ("zebra", "cat1", None, "'zebra'"),
@@ -312,3 +331,71 @@ def test_one_sample_has_no_interval():
     suggestions = model.suggest_links("cats purr", top=3)
     assert suggestions[["lower", "upper"]].isna().all(axis=None)
     assert suggestions["probability"].notna().all()
+
+
+# ---------------------------------------------------------------- counts that scikit-learn would convert wrongly
+
+COUNTS = np.array([[2, 0], [1, 0], [0, 2], [0, 1]])
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return small_model().fit(COUNTS, links=[(0, 1), (2, 3)])
+
+
+def uses(counted):
+    """Return all that is given counts, by name."""
+    return {
+        "fit": small_model(n_chains=1).fit,
+        "variational": VariationalRTM(2, random_state=0).fit,
+        "transform": counted.transform,
+        "predict_links": counted.predict_links,
+        "suggest_links": counted.suggest_links,
+    }
+
+
+USES = ["fit", "variational", "transform", "predict_links", "suggest_links"]
+
+
+def unsound(form):
+    matrix = sparse.coo_array(COUNTS).asformat(form)
+    (matrix.row if form == "coo" else matrix.indices)[0] = 99
+    return matrix
+
+
+BAD_COUNTS = {
+    "csr": (unsound("csr"), "not a sound sparse matrix"),
+    "csc": (unsound("csc"), "not a sound sparse matrix"),
+    "coo": (unsound("coo"), "not a sound sparse matrix"),
+    "masked": (np.ma.masked_array(COUNTS, mask=COUNTS == 2), "counts has masked values"),
+    "strings": (COUNTS.astype(str).astype(object), r"counts\[0, 0\] is the string '2'"),
+    "missing": (np.where(COUNTS == 2, None, COUNTS), r"counts\[0, 0\] is missing"),
+    "names": (pd.DataFrame(COUNTS, columns=["cats", 1]), "strings as names and the column 1"),
+    "wrapping": (sparse.coo_array(([-(2**63)] * 2, ([0, 0], [0, 0])), shape=(4, 2)), "is negative"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("name", BAD_COUNTS)
+def test_counts_that_are_not_converted_silently(counted, use, name):
+    bad, said = BAD_COUNTS[name]
+    with pytest.raises(DataError, match=said):
+        uses(counted)[use](bad)
+
+
+@pytest.mark.parametrize(("values", "kind"), [([200, 100], np.uint8), ([64] * 4, np.int8), ([100, 100], np.int8)])
+def test_repeated_entries_do_not_wrap_around(counted, values, kind):
+    places = [0] * len(values) + [1], [0] * len(values) + [1]
+    matrix = sparse.coo_array((np.array([*values, 1], dtype=kind), places), shape=(2, 2))
+    whole = np.array([[sum(values), 0], [0, 1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there are no links
+        np.testing.assert_array_equal(small_model().fit(matrix).network_.counts.toarray(), whole)
+    np.testing.assert_array_equal(counted.transform(matrix), counted.transform(whole))
+    np.testing.assert_array_equal(counted.predict_links(matrix), counted.predict_links(whole))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"])
+@pytest.mark.parametrize("make", [sparse.coo_array, sparse.coo_matrix])
+def test_sparse_matrices_of_every_form(counted, form, make):
+    np.testing.assert_array_equal(counted.transform(make(COUNTS).asformat(form)), counted.transform(COUNTS))

@@ -506,3 +506,28 @@ def test_importing_the_network_imports_nothing_heavy():
     code = "import linktopics.network, sys; print([m for m in ('numba', 'sklearn', 'pandas') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"links": 5}, "links is 5; pass pairs of documents"),
+        ({"links": sparse.coo_array((3, 3))}, "links is a coo_array; pass pairs of documents"),
+        ({"links": [("new", "pie"), 7]}, r"links\[1\] is 7; each link is a pair"),
+        ({"links": np.ma.masked_array([["new", "pie"]], mask=[[0, 1]])}, "links has masked values"),
+        ({"titles": 5}, "titles is of type int; pass a list with one entry for each of the 1 new documents"),
+        ({"labels": "x"}, "labels is a single string"),
+        ({"columns": [1]}, "columns is a list; pass a dict"),
+        ({"columns": {"year": 5}}, r"columns\['year'\] is of type int"),
+        ({"columns": {"year": None}}, r"columns\['year'\] is of type NoneType"),
+    ],
+)
+def test_extensions_that_cannot_be_read(arguments, message):
+    with pytest.raises(DataError, match=message):
+        DocumentNetwork.from_texts(TEXTS, [("pie", "jam")]).extended({"new": "plum pie"}, **arguments)
+
+
+def test_extension_by_a_frame_of_links():
+    more = pd.DataFrame({"source": ["new"], "target": ["pie"]})
+    network = DocumentNetwork.from_texts(TEXTS).extended({"new": "plum pie"}, more)
+    assert network.links.tolist() == [[3, 0]]
