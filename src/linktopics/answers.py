@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from linktopics._inputs import (
     Documents,
     check_direction,
-    check_interval,
     resolve_counts,
     resolve_documents,
     resolve_links,
@@ -171,7 +170,6 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         ['document', 'id', 'title', 'probability', 'lower', 'upper', 'score', 'why']
         """
         check_is_fitted(self)
-        check_interval(interval)
         new = resolve_documents(self, documents)
         return self._predictor.suggest(new, top, direction, interval, search=search)
 
@@ -209,7 +207,6 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         if not listed:
             raise DataError("there are no documents: the list of ids is empty.")
         check_direction(direction)
-        check_interval(interval)
         network = self.network_
         places = np.array([network.index_of(id) for id in listed])
         source, target = network.links.T

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from linktopics._checks import user_stacklevel
-from linktopics._inputs import Documents, check_direction, check_top, resolve_candidates
+from linktopics._inputs import Documents, check_direction, check_interval, check_top, resolve_candidates
 from linktopics.calibration import (
     FEWEST_LINKS,
     HeldOutPairs,
@@ -139,9 +139,8 @@ class Predictor:
         which is the index for a large network.
         """
         check_top(top)
+        check_interval(interval)
         finder = self.finder(search)
-        if not 0 < interval < 1:
-            raise ValueError(f"interval is {interval!r}; it must be between 0 and 1.")
         new = self._new(documents, direction)
         blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:

@@ -10,7 +10,7 @@ from math import nan
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.metrics import roc_auc_score
@@ -719,6 +719,12 @@ def test_matrix_of_an_undirected_network_has_no_order():
 IDS = [f"d{i}" for i in range(N)]
 
 
+def out_of_range():
+    matrix = csc_array(np.eye(N))
+    matrix.indices[0] = 10**8
+    return matrix
+
+
 @pytest.mark.parametrize(
     ("matrix", "ids", "message"),
     [
@@ -730,6 +736,7 @@ IDS = [f"d{i}" for i in range(N)]
         (np.full((N, N), None), IDS, "'m'.*number"),
         (None, IDS, "'m'"),
         (np.full((N, N), np.inf), IDS, "'m' is infinite"),
+        (out_of_range(), IDS, "'m' is not a sound sparse matrix"),
         (np.eye(N), None, "'m'.*ids"),
         (np.eye(N), [f"e{i}" for i in range(N)], "'m' has no document of the network.*'e0'.*'d0'"),
         (np.eye(N), ["d1"] * N, "'m'.*'d1' twice"),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from linktopics._checks import as_list, check_unique, is_missing
+from linktopics._checks import as_list, check_sound, check_unique, is_missing
 from linktopics._inputs import Documents
 from linktopics.errors import DataError
 from linktopics.features.base import Array, FittedFeature, PairFeature
@@ -280,7 +280,9 @@ class PairMatrix(PairFeature):
                 f"the pair feature {self.name!r} is an array of {matrix.ndim} dimensions and type {matrix.dtype}; pass "
                 "a sparse matrix or an array of numbers, a row and a column for each id."
             )
-        matrix = csr_array(matrix)
+        if issparse(matrix):
+            check_sound(matrix, f"the pair feature {self.name!r}")
+        matrix = csr_array(matrix.astype(np.float64))  # before repeated entries are added up
         if matrix.shape != (len(ids), len(ids)):
             raise DataError(
                 f"the pair feature {self.name!r} is a matrix of {matrix.shape[0]:,} x {matrix.shape[1]:,} with "
