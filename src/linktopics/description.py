@@ -275,7 +275,7 @@ class DescribesTopics:
 
 def _mixing(table: pd.DataFrame) -> str:
     """Return the worst of what `diagnostics` says, in a line."""
-    if not table["ess"].notna().any():
+    if not table[["r_hat", "ess"]].notna().any().all():  # of what never changes neither is known
         return "too few sweeps after burn-in to tell"
     worst, slowest = table["r_hat"].idxmax(), table["ess"].idxmin()
     return (

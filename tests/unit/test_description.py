@@ -5,11 +5,13 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from linktopics import DataError, DocumentNetwork, MixingWarning, RelationalTopicModel
 from linktopics.coherence import coherence, topic_diversity
 from linktopics.datasets import make_network
+from linktopics.description import _mixing
 from linktopics.diagnostics import mixing_table
 
 K = 3
@@ -125,6 +127,15 @@ def test_summary(model):
     assert max(map(len, narrow.splitlines())) <= 60
     assert "... and 2 more" in narrow
     assert "MODEL" not in narrow
+
+
+@pytest.mark.parametrize(
+    ("r_hat", "ess"), [([np.nan, np.nan], [40.0, 30.0]), ([1.0, 1.1], [np.nan, np.nan]), ([np.nan] * 2, [np.nan] * 2)]
+)
+def test_mixing_that_nobody_can_tell(r_hat, ess):
+    """Found by fuzzing: a trace that is the same in all sweeps has no R-hat."""
+    table = pd.DataFrame({"r_hat": r_hat, "ess": ess}, index=["log joint", "topic entropy"])
+    assert _mixing(table) == "too few sweeps after burn-in to tell"
 
 
 def test_too_many_topics_for_so_little_text_are_told():
