@@ -8,6 +8,7 @@ import pickle
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -21,6 +22,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from linktopics import __version__
+from linktopics._writing import check_no_device
 from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, mixing_not_told
 from linktopics.metrics import auc, link_ranks, word_ranks
 from linktopics.model import RelationalTopicModel
@@ -263,10 +265,12 @@ class ResultFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
         self.finished: dict[str, dict[str, Any]] = {}
+        check_no_device(path)
+        self._is_new = not os.path.lexists(path)
         try:
-            self._file = open(path, "a+b")  # noqa: SIM115, __exit__ closes it
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115, __exit__ closes it
         except OSError as error:
-            raise DataError(f"results cannot be kept in {os.fspath(path)!r}: {error.strerror}.") from None
+            raise self._unwritable(error) from None
         try:
             self._read()
         except BaseException:
@@ -277,7 +281,11 @@ class ResultFile:
         return self
 
     def __exit__(self, *_: object) -> None:
+        is_empty = os.fstat(self._file.fileno()).st_size == 0
         self._file.close()
+        if self._is_new and is_empty:  # nothing came of it, as if it had not been
+            with suppress(OSError):
+                os.unlink(self.path)
 
     def _read(self) -> None:
         self._file.seek(0)
@@ -304,7 +312,18 @@ class ResultFile:
         return DataError(f"line {line} of {path!r} is not a result of an evaluation; give resume another file name.")
 
     def add(self, key: str, row: dict[str, Any]) -> None:
-        """Write a finished task."""
+        """Write a finished task, or nothing where there is no room."""
         values = {name: None if value != value else value for name, value in row.items()}
-        self._file.write(json.dumps({MARK: key, **values}, allow_nan=False).encode() + b"\n")
-        self._file.flush()
+        rest = memoryview(json.dumps({MARK: key, **values}, allow_nan=False).encode() + b"\n")
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(size)
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> DataError:
+        path = os.fspath(self.path)
+        return DataError(f"results cannot be kept in {path!r}: {error.strerror}; give resume (--resume) another place.")

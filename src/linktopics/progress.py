@@ -39,7 +39,8 @@ class ProgressBar:
         self.total = total
         self.description = description
         self.first = first
-        self.show = sys.stderr.isatty() if show == "auto" else bool(show)
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it is closed
+        self.show = on_terminal if show == "auto" else bool(show)
         self.delay = DELAY if show == "auto" else 0.0
         self.done = 0
         self._lock = threading.Lock()

@@ -23,6 +23,9 @@ __all__ = ["heat_map", "join_within", "letters", "make_console", "save_svg"]
 WIDTH = 100
 """Columns that all output fits in."""
 
+LEAST_WIDTH = 20
+"""Columns below which a terminal's width is not believed: nothing can be laid out in them."""
+
 NEUTRAL, POSITIVE, NEGATIVE = np.array([[243, 243, 240], [238, 125, 22], [52, 116, 188]])
 """Ends of the diverging colour scale: orange attracts, blue repels; told apart with any kind of colour vision."""
 
@@ -33,7 +36,7 @@ WHITE_TEXT_BELOW = -0.6
 def make_console() -> Console:
     """Return a console for standard output: at most 100 columns, and without colours where that is no terminal."""
     console = Console(highlight=False, soft_wrap=False)
-    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    console.width = min(max(console.width, LEAST_WIDTH), WIDTH) if console.is_terminal else WIDTH
     return console
 
 

@@ -131,8 +131,8 @@ def test_options_reach_the_models(data, monkeypatch):
             ["--model", "tfidf", "--link-cost", "3"],
             "--link-cost is for linktopics and Gibbs models, and there is none among tfidf.",
         ),
-        (["--output", "no/where.csv"], "there is no folder 'no' to save the results in."),
-        (["--resume", "no/where.jsonl"], "results cannot be kept in 'no/where.jsonl': No such file or directory."),
+        (["--output", "no/where.csv"], "no/where.csv: there is no folder 'no' to write the result to."),
+        (["--resume", "no/where.jsonl"], "results cannot be kept in 'no/where.jsonl': No such file or directory; give"),
         (["--folds", "31"], "30 documents cannot be split into 31 folds; ask for fewer."),
         (["--alpha", "-1"], "linktopics, fold 1: The 'alpha' parameter"),
     ],
@@ -218,3 +218,91 @@ def test_mistakes_are_told_before_the_work(data, tmp_path, monkeypatch):
         result = run(data, *arguments)
         assert result.exit_code == 2, result.output
         assert said in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nowhere", "--model", "tfidf"],
+        ["DATA", "--model", "tfidf", "--model", "tfidf"],
+        ["DATA", "--model", "nonsense"],
+        ["DATA", "--model", "tfidf", "--folds", 31],
+        ["DATA", "--model", "Gibbs-gRTM", "--alpha", -1],
+    ],
+)
+def test_a_refusal_leaves_no_file(arguments, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = [data if part == "DATA" else part for part in arguments]
+    assert run(*arguments, "--output", "folds.csv", "--resume", "results.jsonl").exit_code == 2
+    assert os.listdir(tmp_path) == ["data"]
+
+
+def test_other_files_stay(data, tmp_path, monkeypatch):
+    path = tmp_path / "notes.txt"
+    path.write_text("mine")
+    arguments = [data, "--model", "tfidf", "--folds", 2, "--output", path]
+    with monkeypatch.context() as patch:
+        patch.setattr(linktopics.commands.evaluating, "open_network", never)
+        result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"linktopics: {path}: there is a file already that is no result of linktopics; choose another name, or pass "
+        "overwrite=True (--overwrite) to replace it.\n"
+    )
+    assert path.read_text() == "mine"
+    assert run(*arguments, "--overwrite").exit_code == 0
+    assert path.read_text().startswith("model,fold,")
+    assert run(*arguments).exit_code == 0  # a result may be replaced
+    path.write_text("")  # and what earlier versions left of an evaluation that was interrupted
+    assert run(*arguments).exit_code == 0
+    assert sorted(os.listdir(tmp_path)) == ["data", "notes.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
+@pytest.mark.parametrize("option", ["--output", "--resume"])
+def test_what_is_no_file_is_not_opened(option, data, tmp_path):
+    """To open a pipe is to wait for who is at its other end."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    more = ["--overwrite"] if option == "--output" else []
+    result = run(data, "--model", "tfidf", "--folds", 2, option, pipe, *more)
+    assert result.exit_code == 2
+    assert result.stderr == f"linktopics: {pipe}: this is a device or a pipe, not a file; give the path of a file.\n"
+    assert pipe.is_fifo()
+
+
+def with_no_room(*arguments):
+    """Run the command where no file can have a byte."""
+    import resource
+
+    return subprocess.run(
+        [sys.executable, "-m", "linktopics", "evaluate", *map(str, arguments)],
+        capture_output=True, encoding="utf-8", timeout=120, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limits")
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--resume", "results cannot be kept in 'new': File too large; give resume (--resume) another place."),
+        ("--output", "new: the result cannot be written (File too large); make room, or choose a place you may"),
+    ],
+)
+def test_a_disk_that_is_full(option, sentence, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = with_no_room(data, "--model", "tfidf", "--folds", 2, option, "new")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"linktopics: {sentence}")
+    assert os.listdir(tmp_path) == ["data"]
+
+
+def test_results_that_are_there_stay_when_there_is_no_more_room(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "results.jsonl"
+    assert run(data, "--model", "tfidf", "--folds", 2, "--resume", kept).exit_code == 0
+    before = kept.read_bytes()
+    if os.name != "nt":
+        assert with_no_room(data, "--model", "random", "--folds", 2, "--resume", kept).returncode == 2
+    assert kept.read_bytes() == before

@@ -16,7 +16,7 @@ import pytest
 from command_line import QUICK, manifest, run, succeed
 
 from linktopics import RelationalTopicModel
-from linktopics.cli import _app
+from linktopics.cli import _app, _entry
 from linktopics.commands import fitting
 from linktopics.progress import ProgressBar
 from linktopics.storage.folder import PREVIOUS, ModelFolder
@@ -119,16 +119,17 @@ def test_while_a_checkpoint_is_written(name, data, tmp_path, monkeypatch):
 def test_signals_that_are_ignored_stay_so(monkeypatch):
     """As SIGHUP is under nohup."""
     monkeypatch.setattr(_app, "app", lambda **_: None)
-    old = signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)
+    numbers = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+    old = [signal.getsignal(number) for number in numbers]
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _app.main()
+        _entry.main()
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-        assert signal.getsignal(signal.SIGTERM) is _app._terminate
+        assert signal.getsignal(signal.SIGTERM) is _entry.end_early
     finally:
-        signal.signal(signal.SIGHUP, old[0])
-        signal.signal(signal.SIGTERM, old[1])
+        for number, handler in zip(numbers, old, strict=True):
+            signal.signal(number, handler)
 
 
 IN_A_TERMINAL = """

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import QUICK, interrupt_at, manifest, raiser, run, succeed
 
+from changed_models import put, seal
 from linktopics import RelationalTopicModel
 
 FIT = ["fit", "DATA", "-o", "NEW", *QUICK]
@@ -200,3 +201,23 @@ def test_a_cluster_that_is_not_there(places, tmp_path):
         assert result.stderr.startswith("linktopics: no Ray cluster was found at address '127.0.0.1:9' (")
     assert not (tmp_path / "new").exists()
     assert manifest(places["MODEL"]) == before
+
+
+def nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("change", "format", "sentence"),
+    [
+        (put("plan", "more", to=1), "auto", "the model is damaged ("),
+        (put("parameters", "alpha", to=nested(900)), "json", "nested too deeply"),
+    ],
+)
+def test_info_of_a_hostile_model(change, format, sentence, copied):
+    """Somebody who can compute checksums made it."""
+    seal(copied, change)
+    assert sentence in refusal(["info", copied, "--format", format])

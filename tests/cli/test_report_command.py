@@ -103,3 +103,14 @@ def test_a_model_that_is_too_large(model, tmp_path, monkeypatch):
     assert "10 documents" in done.stderr
     assert "linktopics serve" in done.stderr
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
+@pytest.mark.parametrize("more", [[], ["--overwrite"]])
+def test_what_is_no_file_is_neither_opened_nor_replaced(more, model, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = run("report", model, "-o", pipe, *more)
+    assert done.exit_code == 2
+    assert done.stderr == f"linktopics: {pipe}: this is a device or a pipe, not a file; give the path of a file.\n"
+    assert pipe.is_fifo()

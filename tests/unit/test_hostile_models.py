@@ -72,6 +72,8 @@ SAYS = {
     "many sweeps": (put("plan", "n_iter", to=10**18), "n_iter is 1000000000000000000"),
     "many samples": (put("plan", to={"n_iter": 1, "n_samples": 10**6, "thin": 10**6, "learn_alpha": None,
                                      "learn_beta": False}), "the plan is of 1,000,000,000,001 sweeps"),
+    "a plan of something else": (put("plan", "ta", to=1), "plan has the unknown field 'ta'"),
+    "settings of something else": (put("settings", "ta", to=1), "settings has the unknown field 'ta'"),
     "no thinning": (put("plan", "thin", to=0), "thin is 0"),
     "a chain beyond the plan": (put("chains", 0, "iteration", to=9999), "went further than the plan"),
     "a chain behind its trace": (put("plan", "n_iter", to=2), "went further than the plan"),

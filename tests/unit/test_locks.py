@@ -292,3 +292,21 @@ def test_a_fault_while_locking(tmp_path, monkeypatch):
     with pytest.raises(ModelError, match=r"model\.lock: cannot be written .Input/output error"):
         small_model(**PLAIN).fit(NETWORK, checkpoint=tmp_path / "model")
     assert MANIFEST not in os.listdir(tmp_path / "model")
+
+
+def test_a_disk_that_is_full(tmp_path, monkeypatch):
+    """The file can be made but not written to: neither it nor the folder is left."""
+
+    def write(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write)
+        with (
+            pytest.raises(ModelError, match=r"model\.lock: cannot be written .No space left on device"),
+            ModelFolder(tmp_path / "a" / "model").held(overwrite=False),
+        ):
+            pytest.fail("the folder is not ours")
+    assert os.listdir(tmp_path) == []
+    with ModelFolder(tmp_path / "a" / "model").held(overwrite=False):
+        assert os.listdir(tmp_path / "a" / "model") == [LOCK]

@@ -1,12 +1,15 @@
 """The report: one file that asks for nothing, and in which no text of the data is taken for anything else."""
 
 import base64
+import errno
 import hashlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 from html.parser import HTMLParser
 
 import numpy as np
@@ -436,11 +439,35 @@ def test_a_file_is_written_whole_or_not_at_all(model, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(report.os, "replace", fail)
-    with pytest.raises(DataError, match="No space left"):
-        write_report(model, path, title="new")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(DataError, match="No space left"):
+            write_report(model, path, title="new")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["report.html"]
+
+
+def test_a_disk_that_becomes_read_only(model, tmp_path, monkeypatch):
+    """Neither can the new file be made nor removed; what counts is the first."""
+
+    def fail(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "a name that says nothing")
+
+    for name in ("write_bytes", "unlink"):
+        monkeypatch.setattr(pathlib.Path, name, fail)
+    with pytest.raises(DataError, match=r"report\.html: the report cannot be written \(Read-only file system\);"):
+        write_report(model, tmp_path / "report.html")
+
+
+def test_a_place_that_may_not_be_written_to_is_refused_before_the_work(model, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
+    monkeypatch.setattr(report, "Explorer", lambda *_, **__: pytest.fail("work was done"))
+    with pytest.raises(DataError, match=r"report\.html: the report cannot be written \(Read-only file system\);"):
+        write_report(model, tmp_path / "report.html")
+    assert os.listdir(tmp_path) == []
 
 
 def test_too_many_documents(model, tmp_path, monkeypatch):

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import io
+import os
 import signal
 import sys
 import warnings
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
 from linktopics import __version__
+from linktopics.cli._entry import SIGNALLED, STANDARD_OUTPUT, end_early
 from linktopics.errors import LinktopicsError
 
-__all__ = ["Debug", "app", "main"]
+__all__ = ["Debug", "app"]
 
 USER_ERROR = 2
-SIGNALLED = 128
-"""Plus the number of the signal, as shells count: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
 
 ORDER = [
     "demo", "info", "fit", "resume", "topics", "suggest", "words", "explain", "report", "serve", "evaluate",
@@ -41,28 +40,32 @@ class Commands(TyperGroup):
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
+    def main(self, *arguments: Any, **more: Any) -> Any:
+        """Run the command line; turn errors of the user into sentences and the exit code 2."""
+        flags: dict[str, bool] = {}
+        try:
+            return super().main(*arguments, obj=flags, **more)
+        except (LinktopicsError, ValueError, OSError, MemoryError) as error:
+            if flags.get(SHOWS_TRACEBACK):
+                raise
+            _say(_sentence(error))
+            sys.exit(USER_ERROR)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; turn warnings, errors of the user and an interrupt into sentences, these into exit codes."""
+        """Run a command; turn warnings and an interrupt into sentences, the latter into exit codes."""
         _met.clear()
         try:
+            _take_signals()
             with warnings.catch_warnings():
                 warnings.showwarning = _say_warning
-                return super().invoke(ctx)
+                done = super().invoke(ctx)
+            sys.stdout.flush()  # what cannot be written is told now; after us nobody would
+            return done
         except KeyboardInterrupt as stop:
             number = _met[0] if _met else int(signal.SIGINT)
             said = " ".join(map(str, stop.args))
-            with contextlib.suppress(OSError):  # of a terminal that is gone
-                typer.echo(f"linktopics: {said or 'interrupted.'}", err=True)
+            _say(said or "interrupted.")
             raise typer.Exit(SIGNALLED + number) from None
-        except BrokenPipeError:
-            raise  # the reader of the output has gone, which typer knows to take quietly
-        except (LinktopicsError, ValueError, OSError, MemoryError) as error:
-            if ctx.ensure_object(dict).get(SHOWS_TRACEBACK):
-                raise
-            certain = isinstance(error, LinktopicsError | OSError)
-            hint = "" if certain else " (--debug shows where this comes from)"
-            typer.echo(f"linktopics: {' '.join(str(error).split())}{hint}", err=True)
-            raise typer.Exit(USER_ERROR) from None
 
 
 _met: list[int] = []
@@ -75,8 +78,50 @@ def _terminate(number: int, *_: Any) -> None:
     raise KeyboardInterrupt
 
 
+def _take_signals() -> None:
+    """From here on there may be something to save: signals that would end the program are interrupts now."""
+    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is end_early:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _terminate)
+
+
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(f"linktopics: {message}", err=True)
+    _say(str(message))
+
+
+def _say(sentence: str) -> None:
+    """Write to standard error; where that cannot be written to, what was asked for is done all the same."""
+    from linktopics.commands.output import one_line  # which data may need: names in them can hold anything
+
+    try:
+        typer.echo(f"linktopics: {one_line(sentence)}", err=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
+def _sentence(error: Exception) -> str:
+    """Say what is wrong, in one line."""
+    said = " ".join(str(error).split())
+    if isinstance(error, LinktopicsError):
+        return said
+    if isinstance(error, MemoryError):
+        detail = said.rstrip(": ")
+        return (
+            f"there is not enough memory{detail and f' ({detail})'}; end other programs, ask for less at once (smaller "
+            "data, fewer topics, chains or jobs), or do it on a machine with more."
+        )
+    if isinstance(error, OSError):
+        if error.filename != STANDARD_OUTPUT:
+            return said
+        _silence(sys.stdout)
+        return f"standard output cannot be written to ({error.strerror}); make room there, or lead it elsewhere."
+    return f"{said} (--debug shows where this comes from)"
+
+
+def _silence(stream: TextIO) -> None:
+    """Lead a stream nowhere, or Python would try to write the rest once more at the end, and change the exit code."""
+    with contextlib.suppress(OSError):  # of a stream that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _remember_debug(ctx: typer.Context, value: bool) -> bool:
@@ -114,15 +159,3 @@ def root(
     debug: Debug = False,
 ) -> None:
     """Topic models that read documents and the links between them."""
-
-
-def main() -> None:
-    """Run the command line; the entry point of ``linktopics``."""
-    for name in ("SIGTERM", "SIGHUP"):  # the terminal was closed; Windows has no such thing
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # and not ignored, as nohup has it
-            signal.signal(number, _terminate)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # arrows and boxes on a terminal that has none
-    app(prog_name="linktopics")

@@ -84,6 +84,9 @@ def evaluate(
         Path | None,
         typer.Option(help="Keep finished folds in this file, and go on from it.", dir_okay=False, show_default=False),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Let --output replace a file that is there, even if it is no result.")
+    ] = False,
     iterations: Annotated[
         int | None,
         typer.Option(min=0, help="Burn-in sweeps.", show_default="400, linktopics 300", rich_help_panel=GIBBS_OPTIONS),
@@ -147,6 +150,7 @@ def evaluate(
         seed=seed,
         output=output,
         resume=resume,
+        overwrite=overwrite,
     )
 
 

@@ -210,11 +210,19 @@ def _read_text(file: Path) -> str:
     from linktopics.readers._markdown import read_note
 
     if str(file) == "-":
-        try:
-            return sys.stdin.buffer.read().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise DataError("the text on standard input is not UTF-8.") from None
+        return _read_standard_input()
     lines = read_lines(file)
     if file.suffix.lower() in (".md", ".markdown"):
         return read_note(lines, indented_code=True).text
     return "\n".join(lines)
+
+
+def _read_standard_input() -> str:
+    if sys.stdin is None:
+        raise DataError("standard input is closed; give the text there, or with --text or --file FILE.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("the text on standard input is not UTF-8; save it as UTF-8.") from None
+    except OSError as error:
+        raise DataError(f"standard input cannot be read ({error.strerror}); give --text or --file FILE.") from None

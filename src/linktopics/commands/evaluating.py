@@ -11,9 +11,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from linktopics._writing import check_place, put_in_place
 from linktopics.datasets import open_network
 from linktopics.errors import LinktopicsError
-from linktopics.evaluation import METRICS, OURS, Evaluation, evaluate, make_model
+from linktopics.evaluation import COLUMNS, METRICS, OURS, Evaluation, evaluate, make_model
 from linktopics.model import PAPER_MODELS
 from linktopics.rendering import make_console
 
@@ -58,6 +59,7 @@ def run_evaluate(
     seed: int,
     output: Path | None,
     resume: Path | None,
+    overwrite: bool,
 ) -> None:
     """Evaluate models and print a table; `gibbs` are parameters for the Gibbs models among them."""
     with_gibbs = {OURS, *PAPER_MODELS}
@@ -66,16 +68,14 @@ def run_evaluate(
         raise LinktopicsError(
             f"{option} is for linktopics and Gibbs models, and there is none among {', '.join(models)}."
         )
-    if output is not None and not output.parent.is_dir():
-        raise LinktopicsError(f"there is no folder {str(output.parent)!r} to save the results in.")
-    if output is not None:
-        output.open("a").close()  # fails now rather than after the work
     if len(set(models)) < len(models):
         raise LinktopicsError(f"{max(models, key=list(models).count)} is named twice; give each model once.")
     try:
         estimators = {name: make_model(name, n_topics, **(gibbs if name in with_gibbs else {})) for name in models}
     except ValueError as error:
         raise LinktopicsError(str(error)) from None
+    if output is not None:  # what is wrong is told now rather than after the work
+        check_place(output, "result", _is_result, overwrite=overwrite)
     network = open_network(data)
     result = evaluate(network, estimators, folds, words=words, n_jobs=n_jobs, random_state=seed, resume=resume)
     console = make_console()
@@ -83,8 +83,14 @@ def run_evaluate(
     console.print(f"{network!r}\n{folds} folds over documents, seed {seed}: mean ± standard deviation\n", markup=False)
     console.print(results_table(result))
     if output is not None:
-        result.to_csv(output)
+        with put_in_place(output, "result") as new:
+            result.to_csv(new)
         console.print(f"\nThe results of all folds are in {output}.", markup=False, soft_wrap=True)
+
+
+def _is_result(head: bytes) -> bool:
+    """Tell whether a file may be replaced: one that we wrote, or an empty one, in which there is nothing to lose."""
+    return not head or head.startswith(",".join(COLUMNS).encode())
 
 
 def results_table(result: Evaluation) -> Table:

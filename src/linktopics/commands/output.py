@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from linktopics.errors import DataError
 from linktopics.rendering import make_console
 
 __all__ = [
@@ -114,7 +115,16 @@ def emit(result: Result, format: str) -> None:
     format : {"auto", "table", "plain", "csv", "json"}
         "auto" is "table" on a terminal and "plain" elsewhere.
     """
-    format = resolve_format(format)
+    try:
+        _write(result, resolve_format(format))
+    except RecursionError:
+        raise DataError(
+            f"what {result.command} has to show is nested too deeply, as nothing is that linktopics writes; take the "
+            "model from a copy, or fit it again."
+        ) from None
+
+
+def _write(result: Result, format: str) -> None:
     if format == "json":
         body = {"format": JSON_FORMAT, "command": result.command, **result.facts}
         if result.name:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
+from linktopics._writing import check_place, put_in_place
 from linktopics.errors import DataError
 from linktopics.explorer.bundle import N_IN_REPORT, Explorer
 from linktopics.explorer.compact import BYTES_PER_DOCUMENT
@@ -16,9 +16,6 @@ __all__ = ["MOST_DOCUMENTS", "check_target", "write_report"]
 
 MOST_DOCUMENTS = 20_000
 """Documents of a report: a file of more would be slow to open, if it opened at all."""
-
-HEAD = 4096
-"""Bytes at the beginning of a report that tell what it is."""
 
 
 def write_report(
@@ -74,7 +71,8 @@ def write_report(
     check_documents(len(explorer.network))
     bundle = explorer.report(suggestions, texts, verbose)
     page = report_page(bundle, bundle["meta"]["title"]).encode()
-    _put(target, page)
+    with put_in_place(target, "report") as new:
+        new.write_bytes(page)
     return len(page)
 
 
@@ -90,37 +88,4 @@ def check_documents(n_documents: int) -> None:
 
 def check_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """Return where to write; refuse a place that is none, or that holds something else than a report."""
-    target = Path(path)
-    if target.is_dir():
-        raise DataError(f"{target}: there is a folder of this name; name a file, such as report.html.")
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write the report to.")
-    if target.exists() and not overwrite and not _is_report(target):
-        raise DataError(
-            f"{target}: there is a file already that is no report of linktopics; choose another name, or pass "
-            "overwrite=True (--overwrite) to replace it."
-        )
-    return target
-
-
-def _is_report(path: Path) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return REPORT_MARK.encode() in file.read(HEAD)
-    except OSError:
-        return False
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Write a file by its side and rename it into place."""
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
-    try:
-        with open(new, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except OSError as error:
-        raise DataError(f"{path}: the report cannot be written ({error.strerror}).") from None
-    finally:
-        new.unlink(missing_ok=True)
+    return check_place(path, "report", lambda head: REPORT_MARK.encode() in head, overwrite=overwrite)

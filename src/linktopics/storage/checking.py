@@ -117,8 +117,8 @@ def _table(check: Check) -> Check:
     return check_all
 
 
-def _fields(checks: Mapping[str, Check], optional: tuple[str, ...] = ()) -> Check:
-    """Check some fields of a dict; what else is there is no matter here."""
+def _fields(checks: Mapping[str, Check], optional: tuple[str, ...] = (), *, others: bool = True) -> Check:
+    """Check some fields of a dict; what else is there is no matter here, unless `others` must not be there."""
 
     def check_all(value: Any, where: str) -> None:
         if not isinstance(value, dict):
@@ -129,6 +129,9 @@ def _fields(checks: Mapping[str, Check], optional: tuple[str, ...] = ()) -> Chec
                 check(value[name], at)
             elif name not in optional:
                 raise ValueError(f"{at} is missing")
+        unknown = [] if others else [name for name in value if name not in checks]
+        if unknown:
+            raise ValueError(f"{where} has the unknown field {shown(unknown[0])}")
 
     return check_all
 
@@ -187,6 +190,7 @@ _SETTINGS = _fields(
         "n_shards": _whole(1, 2**15),
     },
     optional=("n_shards",),
+    others=False,
 )
 _PLAN = _fields(
     {
@@ -195,7 +199,8 @@ _PLAN = _fields(
         "thin": _whole(1, MAX_SWEEPS),
         "learn_alpha": _maybe(_one_of("symmetric", "per-topic")),
         "learn_beta": _flag,
-    }
+    },
+    others=False,
 )
 _FEATURES = _fields(
     {

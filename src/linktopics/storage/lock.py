@@ -93,14 +93,23 @@ class FolderLock:
                 if locked is False or (locked is None and _may_run(who)):
                     raise self._busy(_named(who), "" if locked is False else f", remove {self.path} if it has ended")
                 if _is_at(descriptor, self.path):
-                    os.ftruncate(descriptor, 0)
-                    os.lseek(descriptor, 0, os.SEEK_SET)
-                    os.write(descriptor, f"{os.getpid()} {platform.node()}\n".encode())
+                    self._sign(descriptor)
                     return descriptor
             except BaseException:
                 os.close(descriptor)
                 raise
             os.close(descriptor)  # somebody removed the file between the two steps
+
+    def _sign(self, descriptor: int) -> None:
+        """Write who has the lock; on a disk that is full the file goes again, which would keep its folder there."""
+        try:
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, f"{os.getpid()} {platform.node()}\n".encode())
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+            raise
 
     def _forget(self) -> None:
         if self._descriptor is not None:
