@@ -8,6 +8,8 @@ import pytest
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # such processes ignore Ctrl-C, and so would those that tests start
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # which nohup ignores, for all that is started by it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
