@@ -25,6 +25,7 @@ from linktopics.prediction import Predictor, measure
 from linktopics.run import Run, carry_over, check_extends
 from linktopics.sampler import Sampler
 from linktopics.storage import Checkpoints, Keeper, ModelFolder, load_run
+from linktopics.storage.folder import said
 
 __all__ = ["GoesOn", "check_pace", "checkpoints"]
 
@@ -340,7 +341,7 @@ class GoesOn:
         try:
             model._validate_params()
         except ValueError as error:
-            raise ModelError(f"{path}: the model is damaged ({' '.join(str(error).split())[:300]})") from None
+            raise ModelError(f"{path}: the model is damaged ({said(error)})") from None
         if run.finished:
             if framed:
                 model.feature_names_in_ = np.asarray(run.network.vocabulary)

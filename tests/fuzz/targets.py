@@ -45,6 +45,16 @@ def limit_memory(more: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
+def _outcome(function: Callable[[bytes, Path], object], data: bytes, folder: Path) -> str:
+    """Say what came of an input: a result, or an error of ours in one line."""
+    try:
+        return f"result: {function(data, folder)!r}"
+    except LinktopicsError as error:
+        if "\n" in str(error):
+            raise AssertionError(f"the error is not one sentence: {str(error)!r}") from error
+        return f"{type(error).__name__}: {error}"
+
+
 def checked(
     name: str, keep: Path | None = None, told: Callable[[str], None] = lambda _: None
 ) -> Callable[[bytes], None]:
@@ -58,12 +68,7 @@ def checked(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = function(data, folder)
-            told(f"result: {found!r}")
-        except LinktopicsError as error:
-            if "\n" in str(error):
-                raise AssertionError("the error is not one sentence") from error
-            told(f"{type(error).__name__}: {error}")
+                told(_outcome(function, data, folder))
         except BaseException:
             if keep is not None:
                 keep.write_bytes(data)

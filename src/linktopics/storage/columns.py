@@ -15,6 +15,7 @@ from linktopics._checks import check_texts, check_unique, check_words
 from linktopics._report import NetworkReport
 from linktopics.errors import DataError, ModelError
 from linktopics.network import DocumentNetwork
+from linktopics.storage.folder import said
 
 __all__ = ["network_arrays", "pack", "restore_network", "unpack"]
 
@@ -59,7 +60,8 @@ def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
         else:
             return None
     except (KeyError, ValueError, RecursionError) as error:
-        raise ModelError(f"the model is damaged (of its {name}: {str(error)[:200]}); take it from a copy.") from None
+        place = " ".join(name.split())  # in which there may be the name of a column
+        raise ModelError(f"the model is damaged (of its {place}: {said(error)}); take it from a copy.") from None
     return np.fromiter(listed, dtype=object, count=len(listed))
 
 

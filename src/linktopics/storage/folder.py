@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from linktopics.errors import DataError, LinktopicsError, ModelError
 from linktopics.storage.lock import LOCK, FolderLock
 
-__all__ = ["FORMAT", "MANIFEST", "PREVIOUS", "ModelFolder"]
+__all__ = ["FORMAT", "MANIFEST", "PREVIOUS", "ModelFolder", "said"]
 
 FORMAT = 1
 """Goes up when older versions could no longer read what is written."""
@@ -370,7 +370,7 @@ class ModelFolder:
             with safe_open(path, framework="numpy") as opened:
                 names = list(opened.keys())
         except (SafetensorError, OSError) as error:
-            raise self._damaged(entry["file"], " ".join(str(error).split())[:200]) from None
+            raise self._damaged(entry["file"], said(error)) from None
         whole = np.memmap(path, dtype=np.uint8, mode="c")
         header_size = int(whole[:8].view("<u8")[0])
         header = json.loads(whole[8 : 8 + header_size].tobytes())  # which `safe_open` has checked
@@ -405,6 +405,11 @@ def _parse(path: Path) -> tuple[Any, str | None]:
     if not isinstance(found, dict):
         return found, None
     return found, _checksum({name: value for name, value in found.items() if name != "checksum"})
+
+
+def said(error: Exception) -> str:
+    """Return what an error says about a stranger's file: briefly, and in one line."""
+    return " ".join(str(error).split())[:300]
 
 
 def _unwritable(path: Path, error: OSError) -> ModelError:

@@ -29,7 +29,7 @@ from linktopics.run import Run
 from linktopics.sampler import Corpus, Priors, Seeds, Settings, State, count_topics
 from linktopics.storage.checking import check_manifest, check_run, check_training, shown
 from linktopics.storage.columns import describe_network, network_arrays, restore_network, unpack
-from linktopics.storage.folder import MANIFEST, PREVIOUS, ModelFolder
+from linktopics.storage.folder import MANIFEST, PREVIOUS, ModelFolder, said
 from linktopics.storage.parameters import (
     Functions,
     parameters_to_json,
@@ -360,7 +360,7 @@ def _load(
         run.calibration = _calibration(run, manifest)
         check_run(run, training)
     except DataError as error:
-        raise ModelError(f"{folder.path}: the model is damaged ({str(error)[:300].rstrip('.')}).") from None
+        raise ModelError(f"{folder.path}: the model is damaged ({said(error).rstrip('.')}).") from None
     except LinktopicsError:
         raise
     except UNFIT as error:

@@ -217,7 +217,7 @@ def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | 
     if not set(parameters) <= set(known):
         raise ModelError(
             "the model's vectorizer has parameters that this version of scikit-learn does not know: "
-            f"{', '.join(sorted(set(parameters) - set(known)))}; install the version that model.json names."
+            f"{', '.join(map(shown, sorted(set(parameters) - set(known))))}; install the version that model.json names."
         )
     refused = _refused(parameters)
     if refused:
