@@ -117,8 +117,6 @@ def show_explanation(path: Path, source: str, target: str, top: int, format: str
     model = RelationalTopicModel.load(path)
     network = model.network_
     ends = find_id(network, source), find_id(network, target)
-    if ends[0] == ends[1]:
-        raise DataError(f"{source!r} was given twice; a document has no link to itself to explain.")
     frame = model.explain_link(*ends)
     rows = [_part(row) for row in frame.head(top).to_dict("records")]
     score = float(frame["part"].sum())
