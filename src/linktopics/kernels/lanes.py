@@ -338,7 +338,11 @@ class _BlockModel(models.PrimitiveModel):
 
 
 def block_width(topics):  # type: ignore[no-untyped-def]
-    """Return the topics in a block: all, or a part such that few blocks cover all; the last ones may overlap."""
+    """Return the topics in a block: all, or a part such that few blocks cover all.
+
+    Where the width does not divide the number of topics, the last block begins inside the one before. So what is stored
+    in a block must not depend on what was stored there before: never `load_block` from the rows that are stored to.
+    """
     return LANES * _n_vectors(len(topics))
 
 

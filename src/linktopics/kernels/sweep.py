@@ -88,17 +88,36 @@ def _prefetch_row(topics, rows, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _gather(topics, rows, offset, ends, forces, first, last, inv_n, pulled, at, work):  # type: ignore[no-untyped-def]
-    """Add pairs first ... last - 1 to g - diag(A) / 2, and set pulled[at:] for them, so that A = pulled.T @ pulled."""
+def _add_pair(topics, sums, rows, i, k, linear, root, pulled, at):  # type: ignore[no-untyped-def]
+    """Return `sums` with a block of the pair's part of g - diag(A) / 2, and set that block of pulled[at]."""
+    a = load_block(topics, rows, i, k)
+    b = root * a
+    store_block(topics, pulled, at, k, b)
+    return sums + (linear * a - (HALF * b) * b)
+
+
+@inlined
+def _gather(  # type: ignore[no-untyped-def]
+    topics, i, rows, out_start, target, forces, entering, in_start, in_source, in_forces, inv_n, pulled, work
+):
+    """Set g - diag(A) / 2 of document i, and rows of `pulled`, such that A = pulled.T @ pulled.
+
+    Blocks overlap where their width does not divide the number of topics. So each is summed up over all pairs and then
+    stored: a block that began with sums stored before would count the pairs of some topics twice.
+    """
     width = block_width(topics)
     for start in range(0, len(topics), width):
         k = min(start, len(topics) - width)
-        sums = load_block(topics, work, _G, k) if at > 0 else zero_block(topics)
-        for e in range(first, last):
-            a = load_block(topics, rows, offset + ends[e], k)
-            b = (forces[e, 1] * inv_n) * a
-            store_block(topics, pulled, at + e - first, k, b)
-            sums = sums + ((forces[e, 0] * inv_n) * a - (HALF * b) * b)
+        sums = zero_block(topics)
+        at = 0
+        for e in range(out_start[i], out_start[i + 1]):
+            linear, root = forces[e, 0] * inv_n, forces[e, 1] * inv_n
+            sums = _add_pair(topics, sums, rows, np.int64(target[e]), k, linear, root, pulled, at)
+            at += 1
+        for e in range(in_start[i], in_start[i + 1]):
+            linear, root = in_forces[e, 0] * inv_n, in_forces[e, 1] * inv_n
+            sums = _add_pair(topics, sums, rows, entering + np.int64(in_source[e]), k, linear, root, pulled, at)
+            at += 1
         store_block(topics, work, _G, k, sums)
 
 
@@ -191,7 +210,7 @@ def _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projecti
 def project(topics, lengths, doc_topic, U, UT, projection, entering):  # type: ignore[no-untyped-def]
     """projection[:D] = Zbar U^T and projection[entering : entering + D] = Zbar U, where Zbar = doc_topic / lengths.
 
-    Rows of empty documents are zero. If U is symmetric both are the same, and `entering` is zero.
+    If U is symmetric both are the same, and `entering` is zero.
     """
     met = np.zeros(len(topics) + 1, np.int64)
     share = np.zeros(len(topics), np.float32)
@@ -255,12 +274,11 @@ def sweep(  # type: ignore[no-untyped-def]
         if n_tokens == 0:
             continue
         inv_n = ONE / np.float32(n_tokens)
-        n_out, n_in = out_start[i + 1] - out_start[i], in_start[i + 1] - in_start[i]
-        m = n_out + n_in
-        _gather(topics, projection, 0, target, forces, out_start[i], out_start[i + 1], inv_n, pulled, 0, work)
+        m = out_start[i + 1] - out_start[i] + in_start[i + 1] - in_start[i]
         _gather(
-            topics, projection, entering, in_source, in_forces, in_start[i], in_start[i + 1], inv_n, pulled, n_out, work
-        )
+            topics, i, projection, out_start, target, forces, entering, in_start, in_source, in_forces,
+            inv_n, pulled, work,
+        )  # fmt: skip
         for k in range(0, K, LANES):
             store(pulled, m, k, splat(ZERO))
             store(work, _BASE, k, (load(doc_topic, i, k) + load(alpha, 0, k)) * load(inverse, 0, k))
