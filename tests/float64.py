@@ -34,7 +34,7 @@ def _sweep(
             other = target[pair[e]] if e < n_out else source[pair[e]]
             for k in range(K):
                 for j in range(K):
-                    share = doc_topic[other, j] / max(lengths[other], 1)
+                    share = doc_topic[other, j] / lengths[other] if lengths[other] else alpha[j] / alpha.sum()
                     a[e, k] += (U[k, j] if e < n_out else U[j, k]) * share / max(n, 1)
             score[e] = offset[pair[e]]
             for k in range(K):

@@ -61,9 +61,11 @@ def seeded(beta, word, topic, amount, n_topics, n_words):
 # --- pairs ------------------------------------------------------------------------------------------------------------
 
 
-def proportions(counts):
-    """Share of each topic in each document; zero for a document without words."""
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+def proportions(counts, alpha=None):
+    """Share of each topic in each document; without words those of the prior, whose masses are even unless given."""
+    alpha = np.ones(counts.shape[-1]) if alpha is None else np.asarray(alpha)
+    lengths = counts.sum(axis=-1, keepdims=True)
+    return np.where(lengths > 0, counts / np.maximum(lengths, 1), alpha / alpha.sum())
 
 
 def offset(features, feature_weights):
@@ -71,9 +73,9 @@ def offset(features, feature_weights):
     return np.einsum("ef,f->e", features, feature_weights)
 
 
-def scores(counts, source, target, weights, offset=0.0):
+def scores(counts, source, target, weights, offset=0.0, alpha=None):
     """Score zbar_i^T U zbar_j + offset of every pair."""
-    zbar = proportions(counts)
+    zbar = proportions(counts, alpha)
     return np.einsum("ek,kl,el->e", zbar[source], weights, zbar[target]) + offset
 
 
@@ -108,9 +110,9 @@ def log_hinge(omega, label, cost, margin):
 # --- weights ----------------------------------------------------------------------------------------------------------
 
 
-def rows(counts, source, target, kind, features=None):
+def rows(counts, source, target, kind, features=None, alpha=None):
     """One row per pair, one column per free weight, such that rows @ free equals the scores; features come last."""
-    zbar = proportions(counts)
+    zbar = proportions(counts, alpha)
     left, right = zbar[source], zbar[target]
     K = counts.shape[1]
     if kind == "full":
@@ -166,7 +168,9 @@ def log_conditional(token, corpus, topics, weights, offset, linear, quadratic, a
         values[k] = log_words_and_topics(documents, corpus.words, changed, *sizes, alpha, beta)
         if len(linear):
             counts = table(documents, changed, (corpus.n_documents, K))
-            values[k] += log_pairs(linear, quadratic, scores(counts, corpus.source, corpus.target, weights, offset))
+            masses = alpha if np.ndim(alpha) else None
+            omega = scores(counts, corpus.source, corpus.target, weights, offset, masses)
+            values[k] += log_pairs(linear, quadratic, omega)
     return values - np.logaddexp.reduce(values)
 
 

@@ -76,7 +76,7 @@ def take_sample(chain: int, corpus: Corpus, state: State) -> PosteriorSample:
     # In float64 and rounded once, but without an array of that size.
     lengths_or_1 = np.maximum(lengths, 1)[:, None]
     np.divide(state.doc_topic[:, :K], lengths_or_1, out=doc_topic, dtype=np.float64, casting="same_kind")
-    doc_topic[lengths == 0] = priors.alpha / priors.alpha_total
+    doc_topic[lengths == 0] = priors.shares
     return PosteriorSample(
         chain,
         state.log_joint,

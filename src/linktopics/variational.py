@@ -109,6 +109,11 @@ def centre(fields: Array) -> Array:
     return fields - fields.max(axis=1, keepdims=True)
 
 
+def topic_shares(expected: Array, lengths: Array) -> Array:
+    """Return mean topic indicators; documents without words have those of the prior, which is even."""
+    return np.where(lengths > 0, expected / np.maximum(lengths, 1), 1 / expected.shape[1])
+
+
 def link_field(pairs: csr_array, here: NDArray[np.intp], phibar: Array, weights: Array) -> tuple[Array, Array]:
     """Return the links' gradient in phibar of the documents `here`, and the curvature that damps their step.
 
@@ -160,8 +165,8 @@ class MeanField:
 
     @property
     def phibar(self) -> Array:
-        """Mean topic indicators; zero for a document without words."""
-        return self.expected / np.maximum(self.lengths, 1)
+        """Mean topic indicators."""
+        return topic_shares(self.expected, self.lengths)
 
     def sweep(self, weights: Array) -> float:
         """Update phi and gamma of every document once; return the mean change of phibar in the 1-norm."""
@@ -174,7 +179,7 @@ class MeanField:
             step = 1 / (1 + curvature[:, None] / lengths)
             self.fields[block] = centre(self.fields[block] + step * (goal - self.fields[block]))
             self.expected[block], self.log_norm[block], _ = word_pass(counts, self.topics, self.fields[block])
-            phibar[block] = self.expected[block] / lengths
+            phibar[block] = topic_shares(self.expected[block], self.lengths[block])
         return float(np.abs(phibar - before).sum(axis=1).mean())
 
     def update_topics(self) -> None:
@@ -440,8 +445,7 @@ class VariationalRTM(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transformer
         expected, lengths = self._infer(documents)
         self._check_links()
         chosen = resolve_candidates(self.network_, candidates)
-        shares = np.where(lengths > 0, expected / np.maximum(lengths, 1), 1 / self._n_features_out)
-        score = (shares * np.diag(self.link_weights_)) @ self._phibar[chosen].T
+        score = (topic_shares(expected, lengths) * np.diag(self.link_weights_)) @ self._phibar[chosen].T
         return expit(score + self.intercept_)
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> Array:

@@ -48,7 +48,7 @@ def exponent_size(sampler, document, topics, linear, quadratic):
     corpus, weights, shift = sampler.corpus, sampler.state.weights, np.abs(offset(sampler))
     documents = reference.token_documents(corpus)
     counts = reference.table(documents, topics, (corpus.n_documents, len(weights)))
-    zbar, n = reference.proportions(counts), counts[document].sum()
+    zbar, n = reference.proportions(counts, sampler.state.priors.alpha), counts[document].sum()
     size = np.zeros(len(weights))
     for e, (i, j) in enumerate(zip(corpus.source, corpus.target, strict=True)):
         for end, other, U in ((i, j, weights), (j, i, weights.T)):

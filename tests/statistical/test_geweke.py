@@ -51,7 +51,7 @@ UNEVEN = {
 
 
 def make_features(pairs, symmetric, which, rng):
-    """Return the pairs of a case and their features, which are fixed: with numbers, also a document without words.
+    """Return the pairs of a case and their features, which are fixed; with numbers, also pairs without words.
 
     One column of numbers is so small that its weight has little to go by but the prior.
     """
@@ -68,7 +68,7 @@ def moments(by_document, by_topic, weights, feature_weights, augmented, omega, l
 
     They do not depend on how topics are numbered, unless topics differ in alpha.
     """
-    zbar = by_document / np.maximum(by_document.sum(axis=2, keepdims=True), 1)
+    zbar = reference.proportions(by_document, alpha)
     together = np.einsum("nek,nek->ne", zbar[:, pairs[:, 0]], zbar[:, pairs[:, 1]])
     diagonal = np.einsum("nkk->nk", weights)
     transposed = weights.transpose(0, 2, 1)
@@ -148,7 +148,7 @@ def forward(kind, pairs, features, priors, n_topics, rng):
     if kind == "diagonal":
         weights = weights * np.eye(K)
     feature_weights = np.sqrt(VARIANCE) * rng.standard_normal((n, features.shape[1]))
-    zbar = by_document / np.maximum(by_document.sum(axis=2, keepdims=True), 1)
+    zbar = reference.proportions(by_document, alpha)
     omega = np.einsum("nek,nkl,nel->ne", zbar[:, pairs[:, 0]], weights, zbar[:, pairs[:, 1]])
     omega += np.einsum("ef,nf->ne", features, feature_weights)
     label = rng.random(omega.shape) < expit(omega)
@@ -195,7 +195,7 @@ def successive(kind, pairs, features, priors, seeds, symmetric, method, n_topics
         topics = state.assignments.copy()
         by_document = reference.table(document, topics, (len(LENGTHS), K))
         by_topic = reference.table(topics, words, (K, N_WORDS))
-        omega = reference.scores(by_document, pairs[:, 0], pairs[:, 1], state.weights, offset(sampler))
+        omega = reference.scores(by_document, pairs[:, 0], pairs[:, 1], state.weights, offset(sampler), priors[0])
         kept.append((by_document, by_topic, state.weights, state.feature_weights, state.augmented, omega, label))
         words, label = redraw_data(topics, priors[1], omega, rng)
     columns = [np.array(column) for column in zip(*kept[BURN_IN:], strict=True)]

@@ -64,8 +64,8 @@ def random_pairs(rng, among, share, symmetric):
 def random_features(rng, n_pairs, which):
     """Draw features of pairs: "none", an "intercept", or "all" there may be.
 
-    All: an intercept (beside full weights the sum of all their columns, but for documents without words), two columns
-    of real numbers, one of them skewed and not centred, and a column of zeros.
+    All: an intercept (beside full weights the sum of all their columns), two columns of real numbers, one of them
+    skewed and not centred, and a column of zeros.
     """
     ones = np.ones((n_pairs, 1))
     if which == "none":

@@ -10,7 +10,7 @@ import io
 import json
 import sys
 import tracemalloc
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, random_array
 import reference
 from linktopics import RelationalTopicModel
 from linktopics.pairs import TrainingPairs, sample_pairs
+from linktopics.posterior import take_sample
 from linktopics.sampler import Corpus, Priors, Sampler, Settings, State, initial_state, tokens
 
 LOSSES = pytest.mark.parametrize("loss", ["logistic", "hinge"])
@@ -226,6 +227,28 @@ def test_scores_and_log_joint(loss, kind, n_topics, n_features):
     else:
         expected += reference.log_hinge(omega, corpus.label, cost, 0.7).sum()
     assert state.log_joint == pytest.approx(expected, rel=1e-6)
+
+
+@KINDS
+@SIZES
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_a_document_without_words_is_trained_as_it_is_predicted(kind, n_topics, n_shards):
+    """Pairs see the shares of the prior, also where these are uneven, and so do predictions, by the sample."""
+    sampler = make_sampler(kind, n_topics)
+    corpus, settings = sampler.corpus, replace(sampler.settings, n_shards=n_shards)
+    state = initial_state(corpus, n_topics, np.random.SeedSequence(1), n_shards)
+    state.priors = Priors(np.geomspace(0.1, 3.0, n_topics), 0.1)
+    sampler = run(Sampler(corpus, settings, state), 3)
+    sampler.gather()
+    sample = take_sample(0, corpus, state)
+    np.testing.assert_allclose(sample.doc_topic[4], state.priors.alpha / state.priors.alpha.sum(), rtol=1e-6)
+    zbar = sample.doc_topic.astype(float)
+    scores = ((zbar[corpus.source] @ sample.weights) * zbar[corpus.target]).sum(axis=1)
+    without = (corpus.source == 4) | (corpus.target == 4)
+    assert np.abs(scores[without]).min() > 1e-4
+    for shard in sampler.crew.shards:
+        own = shard.part.pairs[: shard.part.n_own_pairs]
+        np.testing.assert_allclose(shard.scores(), scores[own], rtol=1e-4, atol=1e-5)
 
 
 @LOSSES

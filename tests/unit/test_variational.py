@@ -57,7 +57,7 @@ def token_phi(field, counts):
 
 
 def mean_phi(phi, n_topics):
-    return np.array([np.mean(rows, axis=0) if len(rows) else np.zeros(n_topics) for _, rows in phi])
+    return np.array([np.mean(rows, axis=0) if len(rows) else np.full(n_topics, 1 / n_topics) for _, rows in phi])
 
 
 def slow_links(phibar, pairs, weights, n_pseudo=N_PSEUDO, variance=VARIANCE):
@@ -335,10 +335,15 @@ def test_documents_without_words():
     counts[3] = 0
     model = VariationalRTM(3, max_iter=5, random_state=0).fit(counts, links=[[3, 0], *network.links])
     np.testing.assert_allclose(model.doc_topic_[3], 1 / 3)
-    probabilities = model.predict_links(network.test)
-    np.testing.assert_allclose(probabilities[:, 3], expit(model.intercept_))
+    # The same shares whether it is a training document, a candidate or a new document.
+    np.testing.assert_allclose(model._phibar[3], 1 / 3)
+    nothing, known = np.zeros((1, 60), dtype=int), model.predict_links(counts)
+    scores = model._phibar @ np.diag(model.link_weights_) / 3 + model.intercept_
+    np.testing.assert_allclose(model.predict_links(nothing)[0], expit(scores))
+    np.testing.assert_allclose(known[3], expit(scores))
+    np.testing.assert_allclose(known[3, 3], expit(np.trace(model.link_weights_) / 9 + model.intercept_))
     assert np.isfinite(model.bound_).all()
-    np.testing.assert_allclose(model.transform(np.zeros((1, 60), dtype=int)), 1 / 3)
+    np.testing.assert_allclose(model.transform(nothing), 1 / 3)
 
 
 @pytest.mark.parametrize(

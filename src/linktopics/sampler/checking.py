@@ -128,7 +128,7 @@ def check_state(corpus: Corpus, state: State, settings: Settings) -> None:
         if not (priors.alpha.min() > 0 and 0 < priors.beta < np.inf):
             _fail(at, f"the prior counts are out of range: alpha {priors.alpha.min()}, beta {priors.beta}")
     if state.iteration and corpus.n_pairs:
-        scores, error = _scores(corpus, state, doc_topic[:, : settings.n_topics])
+        scores, error = _scores(corpus, state, _zbar(state, doc_topic[:, : settings.n_topics], np.diff(corpus.start)))
         loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
         value = loss.log_likelihood(scores)
         allowed = 2.0 * float(loss.cost @ error) + 1e-9 * abs(value)
@@ -221,9 +221,16 @@ def _check_augmented(at: int, name: str, augmented: Array, n_pairs: int) -> None
         _fail(at, f"{name} at pair {place} is {augmented[place]}, and must be positive")
 
 
-def _scores(corpus: Corpus, state: State, counts: NDArray[np.int64]) -> tuple[Array, Array]:
+def _zbar(state: State, counts: NDArray, lengths: NDArray[np.int64]) -> Array:
+    """Return shares of topics in float64; documents without words have those of the prior."""
+    zbar = np.asarray(counts / np.maximum(lengths, 1)[:, None].astype(float))
+    if state.priors is not None:
+        zbar[lengths == 0] = state.priors.shares
+    return zbar
+
+
+def _scores(corpus: Corpus, state: State, zbar: Array) -> tuple[Array, Array]:
     """Return the scores of all pairs in float64, and how much float32 may be off."""
-    zbar = counts / np.maximum(np.diff(corpus.start), 1)[:, None]
     source, target = zbar[corpus.source], zbar[corpus.target]
     scores = ((source @ state.weights) * target).sum(axis=1) + corpus.features @ state.feature_weights
     size = ((source @ np.abs(state.weights)) * target).sum(axis=1)
@@ -235,7 +242,7 @@ def _check_projection(at: int, name: str, part: Part, account: Account, n_topics
     state, n = account.state, part.n_own
     if not len(part.pairs) or not at:
         return
-    zbar = state.doc_topic[:n, :n_topics] / np.maximum(part.lengths[:n], 1)[:, None].astype(float)
+    zbar = _zbar(state, state.doc_topic[:n, :n_topics], part.lengths[:n])
     entering = len(account.projection) - part.corpus.n_documents
     for U, first in [(state.weights, 0)] + ([(state.weights.T, entering)] if entering else []):
         held = account.projection[first : first + n, :n_topics]

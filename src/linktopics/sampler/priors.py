@@ -47,6 +47,11 @@ class Priors:
         """Prior tokens of a document."""
         return math.fsum(self.alpha)
 
+    @property
+    def shares(self) -> Array:
+        """Expected shares of topics in a document of which nothing is known: one without words."""
+        return self.alpha / self.alpha_total
+
     def topic_mass(self, corpus: Corpus) -> Array:
         """Return the prior tokens of each topic over all words; in float32's beta, as the sweep adds it up."""
         K = len(self.alpha)

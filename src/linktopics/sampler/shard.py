@@ -98,7 +98,7 @@ class Shard:
         if name == "noise":
             return self._noise(*args)
         if self._sums is None:
-            self._sums = PairSums(self.part, self.settings.n_topics, self.state.doc_topic, self.linear, self.quadratic)
+            self._sums = PairSums(self.part, self.settings.n_topics, self.topic_rows(), self.linear, self.quadratic)
         if name == "perturb":
             return self._sums.perturbed(self.state.rng)
         if name == "to_solve":
@@ -189,7 +189,7 @@ class Shard:
         pair_scores(
             self._topics,
             self.part.lengths,
-            self.state.doc_topic,
+            self.topic_rows(),
             self.corpus.target[:n],
             self._scoring,
             self._projection,
@@ -203,6 +203,19 @@ class Shard:
         """Return the part of each pair's score that its features make."""
         return np.asarray(self.corpus.features @ self.state.feature_weights)
 
+    def topic_rows(self) -> NDArray[np.float32]:
+        """Return the rows that, divided by the lengths of documents or 1, are the shares of topics that pairs see.
+
+        They are the topic counts, but for documents without words, which have the shares of the prior, in training as
+        in predictions.
+        """
+        empty = self.part.lengths == 0
+        if not empty.any():
+            return self.state.doc_topic
+        rows = self.state.doc_topic.copy()
+        rows[empty, : self.settings.n_topics] = self.priors.shares
+        return rows
+
     def project(self) -> None:
         """Bring the projections of all documents up to date with weights and counts."""
         K = self.settings.n_topics
@@ -211,7 +224,7 @@ class Shard:
         project(
             self._topics,
             self.part.lengths,
-            self.state.doc_topic,
+            self.topic_rows(),
             self._U,
             self._UT,
             self._projection,

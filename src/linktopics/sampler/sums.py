@@ -34,7 +34,7 @@ class PairSums:
     n_topics : int
         Number of topics, K.
     doc_topic : ndarray of float32, shape (n_documents, padded K)
-        Topic counts.
+        Topic counts; for documents without words the shares of the prior (see `Shard.topic_rows`).
     linear, quadratic : ndarray of shape (n_pairs,)
         The Gaussian form of the loss.
     """
@@ -46,7 +46,7 @@ class PairSums:
         row = np.empty(corpus.n_documents + 1, np.int64)
         self.shares = (row, *kernels.compress(part.lengths, doc_topic, row))
         self.topics = (0,) * doc_topic.shape[1]
-        self.counts = (1.0 / np.maximum(part.lengths, 1), _narrow(doc_topic))
+        self.counts = (1.0 / np.maximum(part.lengths, 1), _narrow(doc_topic) if part.lengths.all() else doc_topic)
         self.grouped = (np.minimum(corpus.out_start, n), corpus.target[:n])
         self.ends = (corpus.source[:n], corpus.target[:n])
         self.features = part.own_features
