@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linktopics import baselines, datasets, features, interop, metrics, plots
     from linktopics.errors import (
+        CacheWarning,
         CheckpointWarning,
         DataError,
         LinktopicsError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "CacheWarning",
     "CheckpointWarning",
     "DataError",
     "DocumentNetwork",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "CacheWarning": "errors",
     "CheckpointWarning": "errors",
     "DataError": "errors",
     "DocumentNetwork": "network",

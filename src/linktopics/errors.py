@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 __all__ = [
+    "CacheWarning",
     "CheckpointWarning",
     "DataError",
     "EngineError",
@@ -44,6 +45,10 @@ def mixing_not_told() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixingWarning)
         yield
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be read from disk or kept there, so it is compiled anew; the message says what to do."""
 
 
 class NetworkWarning(UserWarning):

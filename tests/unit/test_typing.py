@@ -15,9 +15,9 @@ import pandas as pd
 from numpy.typing import NDArray
 import linktopics
 from linktopics import (
-    CheckpointWarning, DataError, DocumentNetwork, LinkSearchCV, LinktopicsError, MixingWarning, ModelError,
-    NetworkWarning, RelationalTopicModel, SamplingError, UnseenWordsWarning, VariationalRTM, baselines, datasets,
-    evaluate, features, interop, metrics, plots,
+    CacheWarning, CheckpointWarning, DataError, DocumentNetwork, LinkSearchCV, LinktopicsError, MixingWarning,
+    ModelError, NetworkWarning, RelationalTopicModel, SamplingError, UnseenWordsWarning, VariationalRTM, baselines,
+    datasets, evaluate, features, interop, metrics, plots,
 )
 from linktopics.explorer import Explorer, write_report
 from linktopics.features import Column, Degree, Intercept, PairFunction, PairMatrix, Similarity
@@ -80,7 +80,7 @@ try:
     datasets.open_network("nowhere")
 except (DataError, ModelError, SamplingError) as error:
     problem: LinktopicsError = error
-warned: list[type[Warning]] = [CheckpointWarning, MixingWarning, NetworkWarning, UnseenWordsWarning]
+warned: list[type[Warning]] = [CacheWarning, CheckpointWarning, MixingWarning, NetworkWarning, UnseenWordsWarning]
 """
 
 MISTAKES = {

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+from linktopics.kernels._cache import kernel_cache
 
 __all__ = ["inlined", "kernel"]
 
@@ -16,12 +19,12 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, and keep the result on disk for the next process.
 
-    Where no folder can be written to, it is compiled anew by every process.
+    Where that cannot be done, or what is there cannot be used, it is compiled anew; see `kernel_cache`.
     """
-    try:
-        return njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # Numba: "cannot cache function ...: no locator available"
-        return njit(**OPTIONS)(function)
+    compiled: Any = njit(**OPTIONS)(function)
+    if isinstance(compiled, Dispatcher):  # not under NUMBA_DISABLE_JIT=1
+        compiled._cache = kernel_cache(function)  # type: ignore[attr-defined]
+    return compiled
 
 
 def inlined(function: Callable[..., Any]) -> Any:
