@@ -67,6 +67,7 @@ class ModelFolder:
         self.path = Path(path)
         self._lock: FolderLock | None = None
         self._text = b""  # of the manifest that was put in place last
+        self._seen = b""  # the checksum of the manifest that was read last
         self._named: set[str] = set()  # the files of that manifest
         self._unnamed: list[str] = []  # files written since
 
@@ -312,7 +313,10 @@ class ModelFolder:
             status = path.stat()
             if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_MANIFEST:  # a pipe would be waited for
                 raise ModelError(f"{path}: cannot be read (it is not a file of up to {MAX_MANIFEST:,} bytes).")
-            found, checksum = _parse(path)
+            data = path.read_bytes()
+            if name == MANIFEST:
+                self._seen = hashlib.sha256(data).digest()
+            found, checksum = _parse(data)
         except FileNotFoundError:
             if self.has_previous:
                 raise self._damaged(name, "it is missing") from None
@@ -331,6 +335,17 @@ class ModelFolder:
         if found.pop("checksum", None) != checksum:
             raise self._damaged(name, "its checksum does not fit its content")
         return found
+
+    def is_replaced(self) -> bool:
+        """Return whether somebody has saved another model here since the manifest was read last."""
+        path = self.path / MANIFEST
+        try:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_MANIFEST:
+                return False
+            return hashlib.sha256(path.read_bytes()).digest() != self._seen
+        except OSError:
+            return False
 
     def check(self, manifest: dict[str, Any], *, everything: bool) -> None:
         """Compare the files with the manifest: all by their size, small ones (or `everything`) by their checksum."""
@@ -369,9 +384,9 @@ class ModelFolder:
                     raise self._damaged(entry["file"], "its header is too large")
             with safe_open(path, framework="numpy") as opened:
                 names = list(opened.keys())
+            whole = np.memmap(path, dtype=np.uint8, mode="c")
         except (SafetensorError, OSError) as error:
             raise self._damaged(entry["file"], said(error)) from None
-        whole = np.memmap(path, dtype=np.uint8, mode="c")
         header_size = int(whole[:8].view("<u8")[0])
         header = json.loads(whole[8 : 8 + header_size].tobytes())  # which `safe_open` has checked
         return {name: _array(whole[8 + header_size :], header[name]) for name in names}
@@ -399,9 +414,9 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and all(type(entry.get(name)) is kind for name, kind in kinds.items())
 
 
-def _parse(path: Path) -> tuple[Any, str | None]:
+def _parse(data: bytes) -> tuple[Any, str | None]:
     """Return what stands in a manifest, and the checksum that it should have."""
-    found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+    found = json.loads(data.decode("utf-8", "surrogatepass"))
     if not isinstance(found, dict):
         return found, None
     return found, _checksum({name: value for name, value in found.items() if name != "checksum"})

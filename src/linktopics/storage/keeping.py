@@ -50,6 +50,9 @@ UNFIT = (KeyError, TypeError, IndexError, ValueError, AttributeError, Arithmetic
 SAMPLES_PER_FILE = 1000
 """Of more the header, which names every array, would grow beyond what is read again."""
 
+RETRIES = 10
+"""How often a model is read again that somebody replaced while it was read."""
+
 SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha")
 
 
@@ -294,13 +297,16 @@ def load_run(
 ) -> tuple[dict[str, Any], Run, bool]:
     """Return the parameters of a model and its run; what only going on needs stays on disk until then.
 
+    If somebody saves another model over it meanwhile, that one is read. What was read stays as it is: arrays are mapped
+    at once, and a mapped file stays there until it is let go, whoever removes its name.
+
     Where a run may be `unfinished`, to go on with it, all files are compared with their checksums, and if the last
     checkpoint is damaged the one before is taken, with a warning.
     """
     folder = ModelFolder(path)
     arguments = (folder, kind, vectorizer, functions, verify or unfinished)
     try:
-        return _load(MANIFEST, *arguments)
+        return _load_current(*arguments)
     except ModelError as error:
         if not unfinished or not folder.has_previous:
             raise
@@ -323,6 +329,20 @@ def load_run(
         stacklevel=user_stacklevel(),
     )
     return found
+
+
+def _load_current(folder: ModelFolder, *arguments: Any) -> tuple[dict[str, Any], Run, bool]:
+    """Read the model that is in the folder now; if it was replaced while it was read, the one after it."""
+    for _ in range(1 + RETRIES):
+        try:
+            return _load(MANIFEST, folder, *arguments)
+        except ModelError:  # noqa: PERF203
+            if not folder.is_replaced():
+                raise
+    raise ModelError(
+        f"{folder.path}: models are saved in this folder faster than they can be read; wait until that is done, and "
+        "load again."
+    )
 
 
 def _load(
