@@ -136,3 +136,11 @@ def test_saving_and_loading_all_the_time(fitted, other, saved):
     known = [model.link_weights_ for model in (fitted, other)]
     seen = {next(number for number, one in enumerate(known) if np.array_equal(one, found)) for found in weights}
     assert seen == {0, 1}
+
+
+def test_leftovers_are_not_those_of_another_model(fitted, other, saved, monkeypatch):
+    """What is named by the manifest of a moment ago is not what may stay now."""
+    (saved / "samples-0-01234567.safetensors").write_bytes(b"left by a process that was killed")
+    at_call(monkeypatch, ModelFolder, "held", 1, lambda: other.save(saved, overwrite=True))
+    ModelFolder(saved).remove_leftovers()
+    assert_same(load(saved), other)

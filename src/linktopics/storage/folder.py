@@ -255,12 +255,15 @@ class ModelFolder:
     def remove_leftovers(self) -> None:
         """Remove what a process that was killed at the very end left beside a finished model, if that is sound."""
         with contextlib.suppress(LinktopicsError, OSError, KeyError, TypeError):
-            named = {entry["file"] for entry in self.manifest()["files"]}
+            manifest = self.manifest()
+            named = {entry["file"] for entry in manifest["files"]}
             left = [name for name in os.listdir(self.path) if self._is_ours(name) and name not in {MANIFEST, *named}]
-            if left and self._is_sound():
+            if left:
+                self.check(manifest, everything=True)
                 with self.held(overwrite=True, make=False):
-                    self._named = named
-                    self.tidy()
+                    if not self.is_replaced():  # or all files of the model that is there now would go
+                        self._named = named
+                        self.tidy()
 
     def _put(self, name: str, data: bytes) -> None:
         """Write a file under another name, make sure it is on disk, and rename it."""
