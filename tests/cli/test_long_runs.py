@@ -268,3 +268,24 @@ def test_minutes_that_are_none(value, data, copied, tmp_path):
     assert "checkpoint-minutes is " in result.stderr
     assert "it is a number above 0." in result.stderr
     assert not (tmp_path / "new").exists()
+
+
+def test_files_of_systems_do_not_stand_in_the_way(data, copied):
+    for name in (".DS_Store", "Thumbs.db", "desktop.ini", ".nfs000000000a1b2c3d00000007", ".dropbox.attr"):
+        (copied / name).write_text("not ours")
+    (copied / "lost+found").mkdir()
+    succeed("resume", copied, "--samples=1", "--quiet")
+    assert manifest(copied)["plan"]["n_samples"] == 3
+    succeed("fit", data, "-o", copied, "--overwrite", *QUICK)
+    assert manifest(copied)["plan"]["n_samples"] == 2
+    assert (copied / "lost+found").is_dir()
+    assert sum(path.is_file() and path.read_bytes() == b"not ours" for path in copied.iterdir()) == 5
+
+
+def test_other_files_do(data, copied):
+    (copied / "notes.txt").write_text("precious")
+    for command in (["resume", copied, "--samples=1"], ["fit", data, "-o", copied, "--overwrite", *QUICK]):
+        result = run(*command)
+        assert result.exit_code == 2
+        assert "the folder holds other things (notes.txt)" in result.stderr
+    assert (copied / "notes.txt").read_text() == "precious"

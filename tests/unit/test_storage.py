@@ -414,10 +414,55 @@ def test_other_things_are_left_alone(name, overwrite, fitted, tmp_path):
     assert found == THINGS[name]
 
 
-def test_a_manifest_of_somebody_else_is_left_alone(fitted, tmp_path):
+@pytest.mark.parametrize("beside", ["model.lock", ".DS_Store", "lost+found"])
+def test_a_manifest_of_somebody_else_is_left_alone(beside, fitted, tmp_path):
     (tmp_path / MANIFEST).write_text('{"learner": {}, "version": [1, 7, 0]}')
-    with pytest.raises(DataError):
+    (tmp_path / beside).touch()
+    with pytest.raises(DataError, match=r"holds other things \(model.json\)"):
         fitted.save(tmp_path, overwrite=True)
+
+
+SYSTEM = [
+    ".DS_Store", "._model.json", "Icon\r", ".Spotlight-V100", "Thumbs.db", "desktop.ini", "Desktop.ini", ".directory",
+    ".nfs000000000a1b2c3d00000007", ".fuse_hidden0000abcd00000001", ".dropbox", ".dropbox.attr", ".stignore",
+    ".syncthing.model.json.tmp", "~syncthing~model.json.tmp", ".sync", ".SyncID", "model.json.!sync",
+    ".owncloudsync.log", ".owncloudsync.log.1", ".sync_1234abcd.db", ".~lock.notes.odt#",
+]  # fmt: skip
+SYSTEM_FOLDERS = ["lost+found", ".stfolder", "@eaDir", ".Trash-1000"]
+
+
+def litter(folder):
+    """Put into a folder what systems and sync clients do; return what it is."""
+    for name in SYSTEM_FOLDERS:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "inside").write_text("not ours")
+    for name in SYSTEM:
+        (folder / name).write_text("not ours")
+    return {*SYSTEM, *SYSTEM_FOLDERS}
+
+
+def test_files_of_systems_are_tolerated_and_left_alone(fitted, other, tmp_path):
+    folder = tmp_path / "model"
+    names = litter(folder)
+    fitted.save(folder)
+    with pytest.raises(DataError, match="there is a model already"):
+        other.save(folder)
+    other.save(folder, overwrite=True)
+    ModelFolder(folder).remove_leftovers()
+    assert_same(load(folder), other)
+    assert {path.name for path in folder.iterdir() if not folders._OURS.fullmatch(path.name)} == names
+    assert all((folder / name).read_text() == "not ours" for name in SYSTEM)
+    assert all((folder / name / "inside").read_text() == "not ours" for name in SYSTEM_FOLDERS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["DS_Store", "my Thumbs.db", "notes.sync", "sync", "dropbox.txt", ".nfsnotes", "model.tmp", "lost+found.txt"],
+)
+def test_names_like_those_of_systems_protect_a_folder(name, fitted, saved):
+    (saved / name).write_text("precious")
+    with pytest.raises(DataError, match="holds other things"):
+        fitted.save(saved, overwrite=True)
 
 
 def test_overwriting(other, saved):

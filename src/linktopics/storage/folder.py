@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from linktopics.errors import DataError, LinktopicsError, ModelError
 from linktopics.storage.lock import LOCK, FolderLock
+from linktopics.storage.system_files import is_system_file
 
 __all__ = ["FORMAT", "MANIFEST", "PREVIOUS", "ModelFolder", "said"]
 
@@ -130,11 +131,15 @@ class ModelFolder:
         return made
 
     def _refuse(self, *, overwrite: bool, make: bool) -> list[str]:
-        """Raise if the folder holds something else, or a model that is not to be replaced; return what is in it."""
+        """Raise if the folder holds something else, or a model that is not to be replaced; return what is in it.
+
+        Files of systems and sync clients do not count.
+        """
         try:
             if self.path.exists() and not self.path.is_dir():
                 raise DataError(f"{self.path}: there is a file of this name; choose another for the model's folder.")
             names = sorted(os.listdir(self.path)) if self.path.is_dir() else []
+            names = [name for name in names if not is_system_file(name)]
         except OSError as error:
             raise DataError(f"{self.path}: the folder cannot be read ({error.strerror}).") from None
         others = [name for name in names if not self._is_ours(name)]
