@@ -37,6 +37,7 @@ from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.explorer.answers import load_answers
 from linktopics.explorer.asking import Asker, Question
 from linktopics.explorer.limits import Limits
+from linktopics.explorer.pinned import PinnedModel
 
 Shares = dict[str, float]
 """What is asked, and how often."""
@@ -249,7 +250,7 @@ def summary(kind: str, answers: list[tuple[float, int, int]], seconds: float) ->
 
 def compare_samples(model: Path) -> list[Row]:
     """Return how much answers with some samples differ from those with all, and what another seed makes."""
-    answers = load_answers(model, Limits(), None)
+    answers = load_answers(PinnedModel(model), Limits(), None)
     predictor = answers.asker.samples.predictor
     questions = Questions(answers.asker.network, len(predictor.samples[0].alpha), TEXTS, "", 2)
     texts = [questions.text() for _ in range(COMPARED)]

@@ -61,6 +61,8 @@ class Run:
         Reads from disk what is there still: sets `corpus` and completes the states.
     predictor : Predictor or None
         What answered questions about the samples so far.
+    checksum : str or None
+        Checksum of the manifest that the run was loaded from; None is a run that was not.
     """
 
     network: DocumentNetwork
@@ -77,6 +79,7 @@ class Run:
     corpus: Corpus | None = None
     waken: Callable[[Run], None] | None = None
     predictor: Predictor | None = None
+    checksum: str | None = None
 
     def awake(self) -> Corpus:
         """Return the corpus; if it is on disk, read it and complete the states."""

@@ -20,7 +20,7 @@ from command_line import ODD, run, succeed
 
 from linktopics import RelationalTopicModel
 from linktopics.commands import serving
-from small_models import small_model, small_network
+from small_models import TEXTS, small_model, small_network
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed; it comes with linktopics[web]")
 
@@ -115,6 +115,27 @@ def test_workers_are_replaced_and_end_with_the_server(model, end):
         while is_running(other):
             assert time.monotonic() < until
             time.sleep(0.02)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_a_model_that_is_replaced_is_never_mixed_with_the_other(copied):
+    """Documents of the other model are in another order: one that is named by its number would be another one."""
+    other = small_model().fit(small_network(ids=list(TEXTS)[::-1]))
+    pair = {"source": "kitten", "target": "cat"}
+    with served(copied, "--jobs", "1") as (process, address):
+        before = asked(address, "/api/explain", pair)
+        document = asked(address, "/api/documents/kitten")
+        other.save(copied, overwrite=True)
+        assert asked(address, "/api/explain", {**pair, "top": 19}) == before  # by the worker that has the old model
+        (worker,) = workers_of(process)
+        os.kill(worker, signal.SIGKILL)
+        for path, body in (("explain", {**pair, "top": 18}), ("suggest", {"text": "kittens purr"})):
+            status, answer = asked(address, f"/api/{path}", body)
+            assert status == 503
+            assert f"The model in {copied} was replaced while the server ran; restart" in answer["error"]
+        assert asked(address, "/api/documents/kitten") == document
+        assert asked(address, "/api/explain", pair) == before  # which is kept
+        assert workers_of(process) == []
 
 
 def test_only_its_own_names_are_answered(server):

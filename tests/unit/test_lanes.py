@@ -10,7 +10,7 @@ import pytest
 
 from linktopics.errors import DataError
 from linktopics.explorer.lanes import BusyError, KeptAnswers, Lane, in_threads
-from linktopics.explorer.workers import Workers
+from linktopics.explorer.workers import UnavailableError, Workers
 
 
 def answer_to(ask, question):
@@ -192,6 +192,28 @@ def test_many_questions_at_once(tmp_path):
         workers.warm_up()
         asked, found = asyncio.run(run(workers))
     assert found == [[question.encode() for question in questions] for questions in asked]
+
+
+def test_a_worker_that_cannot_be_replaced(tmp_path):
+    """Others answer instead; when there is none, what is asked fails with the reason, and no more are started."""
+
+    async def run(workers):
+        (tmp_path / "broken").touch()
+        answers = [await answer_to(workers.suggest, ["die once", "a"]) for _ in range(2)]
+        for worker in workers.workers:
+            worker.process.kill()
+        answers += await asyncio.gather(*(answer_to(workers.suggest, ["b"]) for _ in range(300)))
+        started = [worker.process for worker in workers.workers]
+        answers.append(await answer_to(workers.suggest, ["c"]))
+        return answers, started == [worker.process for worker in workers.workers]
+
+    with Workers(partial(Told, tmp_path), 2) as workers:
+        workers.warm_up()
+        (first, second, *others), same = asyncio.run(run(workers))
+    assert {str(error) for error in first} == {"there is no model."}
+    assert second == [b"die once", b"a"]
+    assert {(type(error), str(error)) for (error,) in others} == {(UnavailableError, "there is no model.")}
+    assert same
 
 
 def test_workers_that_cannot_begin(tmp_path):

@@ -15,6 +15,7 @@ from linktopics.errors import DataError
 from linktopics.explorer import Explorer
 from linktopics.explorer.answers import load_answers
 from linktopics.explorer.limits import Limits
+from linktopics.explorer.pinned import PinnedModel
 from linktopics.explorer.texts import words_as_vectorizer
 from linktopics.model import RelationalTopicModel
 
@@ -46,6 +47,7 @@ def serve_model(
 
     with bind(host, port) as bound:  # before the model is loaded, which takes longer
         model = RelationalTopicModel.load(path)
+        pinned = PinnedModel(path, model._run.checksum)
         network = model.network_
         notes = []
         if network.vectorizer is None:
@@ -58,9 +60,10 @@ def serve_model(
         limits = Limits(text=max_text)
         explorer = Explorer(model, evaluation=evaluation, title=title, folder=path)
         processes = min(MOST_WORKERS, cpu_count()) if jobs is None else jobs
-        with Workers(partial(load_answers, path, limits, n_samples), processes) as workers:
+        with Workers(partial(load_answers, pinned, limits, n_samples), processes) as workers:
             app = create_app(explorer, limits=limits, hosts=names_of(bound, host), answers=workers)
             app.state.api.warm_up()
+            pinned.check()  # the pages tell what the manifest says, too
             if not is_loopback(bound):
                 warnings.warn(
                     f"everyone who can reach {host} can read the documents, and nobody is asked for a password; "

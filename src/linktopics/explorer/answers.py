@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from linktopics.explorer.asking import Asker, Question
 from linktopics.explorer.bundle import Explorer
 from linktopics.explorer.limits import Limits
+from linktopics.explorer.pinned import PinnedModel
 from linktopics.explorer.texts import words_as_vectorizer
-from linktopics.model import RelationalTopicModel
 
 __all__ = ["AboutChanges", "AboutPair", "AboutText", "Answer", "Answers", "load_answers", "to_bytes"]
 
@@ -39,10 +38,11 @@ class AboutChanges(NamedTuple):
 
 
 class AboutPair(NamedTuple):
-    """The question why a document, by its number, or a text links to a document, or does not."""
+    """The question why a document or a text links to a document, or does not; documents are named by their ids."""
 
-    source: int | str
-    target: int
+    source: str | None
+    text: str | None
+    target: str
     top: int
 
 
@@ -91,13 +91,14 @@ class Answers:
         if isinstance(asked, AboutChanges):
             question = Question(self.asker.read(asked.text), asked.top, asked.direction)
             return to_bytes(self.asker.changes(question, asked.add))
-        source = self.asker.read(asked.source) if isinstance(asked.source, str) else asked.source
-        return to_bytes(self.asker.explain(source, asked.target, asked.top))
+        numbers = self.asker.explorer.numbers
+        source = numbers[asked.source] if asked.source is not None else self.asker.read(asked.text or "")
+        return to_bytes(self.asker.explain(source, numbers[asked.target], asked.top))
 
 
-def load_answers(folder: Path, limits: Limits, n_samples: int | None) -> Answers:
+def load_answers(pinned: PinnedModel, limits: Limits, n_samples: int | None) -> Answers:
     """Return what answers questions about a saved model; one without a vectorizer finds its words as they are."""
-    model = RelationalTopicModel.load(folder)
+    model = pinned.load()
     if model.network_.vectorizer is None:
         model.network_.vectorizer = words_as_vectorizer(model.network_)
     return Answers(Asker(Explorer(model), limits, n_samples=n_samples))

@@ -110,6 +110,11 @@ class Explorer:
         return [str(id) for id in self.network.ids.tolist()]
 
     @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of documents by their ids as text, the first where several have the same."""
+        return {id: number for number, id in reversed(list(enumerate(self.ids)))}
+
+    @cached_property
     def titles(self) -> list[str]:
         """The titles of documents; the id where there is none."""
         given = self.network.titles

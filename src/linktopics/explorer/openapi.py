@@ -22,7 +22,7 @@ SAID = {
     415: "The body is not JSON.",
     422: "A value is missing, not of its kind, or beyond what can be asked.",
     500: "Something went wrong in the server.",
-    503: "Too many questions wait for an answer.",
+    503: "Too many questions wait for an answer, or the model was replaced while the server ran.",
 }
 
 ABOUT = (

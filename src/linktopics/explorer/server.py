@@ -33,7 +33,7 @@ from linktopics.explorer.lanes import AnswerAll, BusyError, KeptAnswers, Lane, i
 from linktopics.explorer.limits import Limits
 from linktopics.explorer.openapi import describe
 from linktopics.explorer.page import server_page, static_file, static_names
-from linktopics.explorer.workers import AHEAD, Workers
+from linktopics.explorer.workers import AHEAD, UnavailableError, Workers
 
 __all__ = ["Api", "create_app"]
 
@@ -175,7 +175,6 @@ class Api:
         self.reading: Lane[Callable[[], Any]] = Lane(
             in_threads(_call_each, self.pool), waiting=limits.waiting, together=READ_TOGETHER
         )
-        self.numbers = {id: number for number, id in reversed(list(enumerate(explorer.ids)))}
         self.description = describe(limits, explorer.n_topics)
         self.files = {name: static_file(name).encode() for name in static_names() if _type_of(name)}
         self.page = server_page().encode()
@@ -302,8 +301,8 @@ class Api:
         if ("source" in asked) == ("text" in asked):
             raise RefusedError(422, "Say what links: source, the id of a document, or text; one of the two.")
         target, top = self._id(asked, "target"), self._top(asked, PARTS_SHOWN)
-        source: int | str = self._text(asked) if "text" in asked else self._id(asked, "source")
-        question = AboutPair(source, target, top)
+        source, text = (None, self._text(asked)) if "text" in asked else (self._id(asked, "source"), None)
+        question = AboutPair(source, text, target, top)
         return _json(await self._answered(("explain", *question), partial(self.thinking.ask, question)))
 
     # ------------------------------------------------------------------------------------------------------------------
@@ -354,6 +353,8 @@ class Api:
             return await self.kept.get(key, ask)
         except BusyError:
             raise RefusedError(503, "Too many questions wait for an answer; ask again in a second.", retry=1) from None
+        except UnavailableError as error:
+            raise RefusedError(503, str(error)) from None
         except DataError as error:
             raise RefusedError(422, str(error)) from None
 
@@ -401,14 +402,17 @@ class Api:
             raise RefusedError(422, f"A word in add must have from 1 to {limits.word} characters.")
         return tuple(add)
 
-    def _id(self, asked: Mapping[str, Any], name: str) -> int:
-        return self._number(_string(asked, name, self.limits.id))
+    def _id(self, asked: Mapping[str, Any], name: str) -> str:
+        """Return the id of a document that is there."""
+        id = _string(asked, name, self.limits.id)
+        self._number(id)
+        return id
 
     def _number(self, id: str) -> int:
         """Return the number of the document with an id."""
-        if id not in self.numbers:
+        if id not in self.explorer.numbers:
             raise RefusedError(404, f"No document has the id {_short(id)}.")
-        return self.numbers[id]
+        return self.explorer.numbers[id]
 
     def _topic(self, given: str) -> int:
         k = int(given) if re.fullmatch(r"[0-9]{1,9}", given) else -1

@@ -1,13 +1,15 @@
 """Questions about texts, answered in processes of their own, so that whoever only reads pages does not wait for them.
 
 A worker loads the model, whose samples are mapped into memory and so shared, answers what comes through a socket, and
-ends when the other end is closed. One that dies is replaced, and the question asked again, once.
+ends when the other end is closed. One that dies is replaced, and the question asked again, once. One that can no longer
+load the model is not replaced; while others have it, they answer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import multiprocessing
 import pickle
 import signal
@@ -21,10 +23,12 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from linktopics.errors import DataError
+from linktopics.errors import LinktopicsError
 from linktopics.explorer.answers import AboutChanges, AboutPair, AboutText, Answer, Answers
 
-__all__ = ["AHEAD", "Workers"]
+__all__ = ["AHEAD", "UnavailableError", "Workers"]
+
+LOG = logging.getLogger("linktopics.server")
 
 AHEAD = 2
 """What each process is to have been asked at a time, so that it need not wait for the next question."""
@@ -40,6 +44,10 @@ Message = tuple[str, list[Any]]
 
 Done = Callable[[list[Answer]], None]
 """Takes answers, in the event loop."""
+
+
+class UnavailableError(Exception):
+    """No process can load the model any more, and why."""
 
 
 class Workers:
@@ -77,7 +85,13 @@ class Workers:
         self._ask(("think", questions), done)
 
     def _ask(self, message: Message, done: Done) -> None:
-        min(self.workers, key=lambda worker: len(worker.asked)).ask(message, done)
+        able = [worker for worker in self.workers if worker.unavailable is None]
+        if able:
+            min(able, key=lambda worker: len(worker.asked)).ask(message, done)
+        else:
+            answers: list[Answer] = [worker.unavailable for worker in self.workers if worker.unavailable is not None]
+            # Not at once: whoever gets the answer may ask the next question, and so on without end.
+            asyncio.get_running_loop().call_soon(done, answers[:1] * len(message[1]))
 
 
 class Worker(asyncio.Protocol):
@@ -91,6 +105,7 @@ class Worker(asyncio.Protocol):
 
     def __init__(self, make: Callable[[], Answers]) -> None:
         self.make, self.closed, self.again = make, False, True
+        self.unavailable: UnavailableError | None = None
         self.asked: deque[tuple[Message, Done]] = deque()
         self._start()
 
@@ -154,7 +169,13 @@ class Worker(asyncio.Protocol):
                 self.ready = True
                 self._send_all()
             else:
-                self._fail(content)
+                self._fail(self._give_up(content) if isinstance(content, LinktopicsError) else content)
+
+    def _give_up(self, error: LinktopicsError) -> UnavailableError:
+        """Start no other process, which could not load the model either."""
+        LOG.error("a worker cannot be replaced: %s", error)
+        self.unavailable = UnavailableError(str(error))
+        return self.unavailable
 
     def connection_lost(self, error: Exception | None) -> None:
         """Begin again with another process, unless that was the second to end over the same question."""
@@ -162,6 +183,8 @@ class Worker(asyncio.Protocol):
             self._fail(EOFError("the server ends."))
             return
         self._stop(0.0)
+        if self.unavailable is not None:
+            return
         self._start()
         if not self.asked:
             return
@@ -228,6 +251,6 @@ def _work(other: socket.socket, make: Callable[[], Answers]) -> None:
 
 def _portable(answer: Answer) -> Answer:
     """Return an answer that can be sent: not every exception can, nor does it take its origin along."""
-    if isinstance(answer, bytes | DataError):
+    if isinstance(answer, bytes | LinktopicsError):
         return answer
     return RuntimeError("in a worker:\n" + "".join(traceback.format_exception(answer)))

@@ -66,6 +66,7 @@ class ModelFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.checksum: str | None = None  # of the manifest that was read last
         self._lock: FolderLock | None = None
         self._text = b""  # of the manifest that was put in place last
         self._seen = b""  # the checksum of the manifest that was read last
@@ -342,6 +343,7 @@ class ModelFolder:
             )
         if found.pop("checksum", None) != checksum:
             raise self._damaged(name, "its checksum does not fit its content")
+        self.checksum = checksum
         return found
 
     def is_replaced(self) -> bool:

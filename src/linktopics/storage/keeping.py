@@ -376,6 +376,7 @@ def _load(
             quantities=manifest["quantities"],
             described=manifest["described"],
             waken=_Waken(training, folder),
+            checksum=folder.checksum,
         )
         run.calibration = _calibration(run, manifest)
         check_run(run, training)
