@@ -184,6 +184,68 @@ def test_heads_without_end(server):
     assert said_to(address, long).startswith(b"HTTP/1.1 200")
 
 
+def head_of(size, *headers, line=b"GET /api/health HTTP/1.1"):
+    """Return a head of so many bytes, with these headers and one that is as long as it takes."""
+    lines = [line, b"Host: localhost", b"Connection: close", *headers, b"X: "]
+    head = b"\r\n".join(lines)
+    return head + b"x" * (size - len(head) - 4) + b"\r\n\r\n"
+
+
+LARGE = {
+    "one header": lambda size: head_of(size),
+    "many headers": lambda size: head_of(size, *(b"X-%d: y" % number for number in range(5_000))),
+    "spaces": lambda size: head_of(size, b"Y: " + b" " * 50_000 + b"y"),
+    "a long line": lambda size: head_of(size, line=b"GET /api/health?" + b"x" * 50_000 + b" HTTP/1.1"),
+}
+
+
+@pytest.mark.parametrize("segments", [1, 7])
+@pytest.mark.parametrize("kind", LARGE)
+def test_the_largest_head(server, kind, segments):
+    _, address = server
+    for size, status in ((2**16, b"200"), (2**16 + 1, b"400"), (70_000, b"400")):
+        head = LARGE[kind](size)
+        assert len(head) == size
+        step = -(-size // segments)
+        answer = said_to(address, *(head[at : at + step] for at in range(0, size, step)), pause=0.02)
+        assert answer.startswith(b"HTTP/1.1 " + status)
+        assert (b"The head of the request is too large; at most 65,536 bytes are read." in answer) == (status == b"400")
+
+
+def test_the_largest_head_behind_other_requests(server):
+    """The size of a head is its own: neither what came before counts, nor is one that comes later let through."""
+    _, address = server
+    first = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    body = json.dumps({"text": "kittens " * 2_000}).encode()
+    long = b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    long += b"Content-Length: %d\r\n\r\n" % len(body) + body
+    for before in (first, long, first + long):
+        answer = said_to(address, before + head_of(2**16))
+        assert answer.count(b"HTTP/1.1 200") == 2 + (before == first + long)
+        assert b"too large" in said_to(address, before + head_of(70_000))
+
+
+@pytest.mark.parametrize("part", [b"X: y\r\n", b"x" * 1000], ids=["lines", "one line"])
+def test_trailers_without_end(server, part):
+    """What comes behind the last chunk of a body has no more room than a head."""
+    _, address = server
+    head = b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    trailers = b"X: " + part * (100_000 // len(part))
+    answer = said_to(address, head + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", trailers)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"too large" in answer
+
+
+def test_many_small_chunks(server):
+    """A body in chunks of a byte each is read, although most of what comes is not its content."""
+    _, address = server
+    body = json.dumps({"text": "kittens purr " * 1_500}).encode()
+    head = b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    answer = said_to(address, head + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
 def test_bodies_without_a_length(server):
     """A body in chunks is refused when it is too large, although nobody said how large it would be."""
     _, address = server

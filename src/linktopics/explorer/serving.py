@@ -30,7 +30,10 @@ KEEP_ALIVE = 30
 """Seconds that a connection stays open without a request."""
 
 HEAD = 2**16
-"""Bytes that the head of a request may have."""
+"""Bytes that the head of a request may have: its first line, its headers, and the empty line that ends them."""
+
+BODY_SLICE = 1024
+"""Bytes of a body that are parsed at once; of a head that begins behind a body, as many may stay uncounted."""
 
 NICE = 5
 """How much the server lets its workers go first where cores are few: who asks about a text waits longest."""
@@ -88,7 +91,7 @@ class PatientProtocol(HttpToolsProtocol):
     limits = Limits()
     _waiting: asyncio.TimerHandle | None = None
     _untaken: asyncio.TimerHandle | None = None
-    _in_head, _head = False, 0
+    _in_body, _head = False, 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
@@ -99,27 +102,40 @@ class PatientProtocol(HttpToolsProtocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Stop waiting if the head of a request is complete."""
-        super().data_received(data)
-        if self._in_head:
-            self._head += len(data)
+        """Parse what has come, line by line outside of bodies; stop waiting if the head of a request is complete.
+
+        All that is not the content of a body is counted, and the count begins again where a head or some content ends.
+        So the bound is that of trailers and of sizes of chunks, too.
+        """
+        start = 0
+        while start < len(data) and not self.transport.is_closing():
+            end = start + BODY_SLICE if self._in_body else data.find(b"\n", start) + 1 or len(data)
+            part = data[start:end]
+            self._head += len(part)
             if self._head > HEAD:
-                self.send_400_response("")
+                self._refuse(f"The head of the request is too large; at most {HEAD:,} bytes are read.")
                 return
+            super().data_received(part)
+            start += len(part)
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
         elif self._waiting is None:
             self._wait()
 
-    def on_message_begin(self) -> None:
-        """Begin to count."""
-        super().on_message_begin()
-        self._in_head, self._head = True, 0
-
     def on_headers_complete(self) -> None:
-        """Stop counting."""
-        self._in_head = False
+        """Begin to count again."""
+        self._in_body, self._head = True, 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Begin to count again."""
+        self._head = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Begin to count again."""
+        self._in_body, self._head = False, 0
+        super().on_message_complete()
 
     def pause_writing(self) -> None:
         """Begin to wait until some of an answer is taken."""
@@ -138,8 +154,12 @@ class PatientProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Say in JSON, like everything else, that a request is no HTTP."""
-        body = error_response(400, "This is no request that can be read.").body
+        """Say that a request is no HTTP."""
+        self._refuse("This is no request that can be read.")
+
+    def _refuse(self, sentence: str) -> None:
+        """Say in JSON, like everything else, what is wrong with a request, and close the connection."""
+        body = error_response(400, sentence).body
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + bytes(body))
         self.transport.close()
