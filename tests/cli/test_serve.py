@@ -148,6 +148,52 @@ def test_only_its_own_names_are_answered(server):
     assert asked(address, "/api/suggest", {"text": "cats"}, Origin=f"http://{address[0]}:{address[1]}")[0] == 200
 
 
+@pytest.fixture(scope="module")
+def server_for_all(model):
+    """Serve under any name, as for other machines."""
+    with served(model, "--host", "0.0.0.0", "--jobs", "1") as (process, (_, port)):
+        yield process, ("127.0.0.1", port)
+
+
+HOSTS = {
+    "one": ([b"localhost"], b"200"),
+    "spaces around it": ([b" localhost \t"], b"200"),
+    "a port": ([b"localhost:80"], b"200"),
+    "IPv6": ([b"[::1]:80"], b"200"),
+    "two": ([b"localhost", b"localhost"], b"400"),
+    "two that differ": ([b"localhost", b"evil.example"], b"400"),
+    "none": ([], b"400"),
+    "empty": ([b""], b"400"),
+    "a port alone": ([b":80"], b"400"),
+    "two in one": ([b"localhost localhost"], b"400"),
+    "a user": ([b"evil@localhost"], b"400"),
+    "a path": ([b"localhost/path"], b"400"),
+    "no port": ([b"localhost:http"], b"400"),
+    "half of brackets": ([b"[::1"], b"400"),
+    "no ASCII": ([b"localh\xf6st"], b"400"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+@pytest.mark.parametrize("serving", ["server", "server_for_all"])
+def test_hosts(serving, kind, request):
+    """RFC 9112, 3.2: a request without a Host header, with several, or with one that is none, is answered by 400."""
+    _, address = request.getfixturevalue(serving)
+    hosts, status = HOSTS[kind]
+    lines = [b"GET /api/health HTTP/1.1", *(b"Host: " + host for host in hosts), b"Connection: close", b"", b""]
+    answer = said_to(address, b"\r\n".join(lines))
+    assert answer.startswith(b"HTTP/1.1 " + status)
+    assert (b"Host header" in answer) == (status == b"400")
+
+
+def test_hosts_before_there_were_any(server, server_for_all):
+    """HTTP/1.0 needs no Host header; a server that only answers to its own names does."""
+    old = b"GET /api/health HTTP/1.0\r\n"
+    assert said_to(server_for_all[1], old + b"\r\n").startswith(b"HTTP/1.1 200")
+    assert said_to(server_for_all[1], old + b"Host: a\r\nHost: b\r\n\r\n").startswith(b"HTTP/1.1 400")
+    assert said_to(server[1], old + b"\r\n").startswith(b"HTTP/1.1 400")
+
+
 @pytest.mark.parametrize(
     "request_line",
     [b"GET /../../etc/passwd", b"GET /static/../../server.py", b"GET /api/documents/%00", b"GET //", b"GET /%ff%fe"],

@@ -475,7 +475,9 @@ def test_nobody_is_told_when_the_asker_has_gone(model, caplog):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/api/suggest", "query_string": b"", "headers": [JSON_HEADER]}
+    headers = [(b"host", b"localhost"), JSON_HEADER]
+    scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/api/suggest", "query_string": b""}
+    scope["headers"] = headers
     asyncio.run(create_app(Explorer(model))(scope, receive, send))
     assert sent == []
     assert caplog.records == []

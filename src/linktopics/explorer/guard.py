@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -39,6 +40,9 @@ HEADERS = {
 """Of every response, but where it has its own."""
 
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]+)(:[0-9]*)?")
+"""A host, and perhaps a port, as RFC 3986 writes them."""
 
 DRAINED = 2**22
 """Bytes of a body that is too large which are read all the same: some clients only listen when they are done."""
@@ -122,12 +126,24 @@ class Guard:
         if self.active > self.limits.requests:
             raise RefusedError(503, "Too many requests are being answered; ask again in a second.", retry=1)
         headers = Headers(scope=scope)
-        host = headers.get("host", "")
+        host = _host(headers, scope["http_version"])
         if self.hosts is not None and host_of(host) not in self.hosts:
             raise RefusedError(400, "The server does not go by the name in the Host header of this request.")
         origin = headers.get("origin")
         if origin is not None and scope["method"] == "POST" and not _same_site(origin, host):
             raise RefusedError(403, "Pages of other sites cannot ask this server.")
+
+
+def _host(headers: Headers, http_version: str) -> str:
+    """Return the Host header; refuse none, several, and one that names no host, as RFC 9112 (3.2) wants it."""
+    given = [host.strip(" \t") for host in headers.getlist("host")]
+    if not given and http_version == "1.0":
+        return ""
+    if len(given) != 1:
+        raise RefusedError(400, f"A request must have one Host header; this one has {len(given) or 'none'}.")
+    if not HOST.fullmatch(given[0]):
+        raise RefusedError(400, "The Host header of this request does not name a host.")
+    return given[0]
 
 
 def host_of(host: str) -> str:
