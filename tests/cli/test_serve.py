@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -431,24 +431,59 @@ def test_models_of_counts(tmp_path, not_run):
     assert RelationalTopicModel.load(tmp_path / "model").network_.vectorizer is None
 
 
-def test_a_head_that_does_not_come(model):
-    """A connection on which a request does not come is closed, and so is one on which it stops half way."""
-    code = """
+LIMITED = """
 import sys
 from linktopics import RelationalTopicModel
 from linktopics.explorer import Explorer
 from linktopics.explorer.limits import Limits
 from linktopics.explorer.server import create_app
 from linktopics.explorer.serving import bind, run
-limits = Limits(reading=0.3)
+limits = Limits(**eval(sys.argv[2]))
 bound = bind("127.0.0.1", 0)
 app = create_app(Explorer(RelationalTopicModel.load(sys.argv[1])), limits=limits)
 print(bound.getsockname()[1], flush=True)
 run(app, bound, limits)
 """
-    process = subprocess.Popen([sys.executable, "-c", code, str(model)], stdout=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def served_with(model, **limits):
+    """Serve a model in a process of its own, with other limits; give the address."""
+    command = [sys.executable, "-c", LIMITED, str(model), repr(limits)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        address = ("127.0.0.1", int(process.stdout.readline()))
+        yield "127.0.0.1", int(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
+
+
+def test_slow_connections_make_room(model):
+    """Of too many connections, the one whose head has been coming for longest is closed, and not the new one."""
+    with served_with(model, connections=5, reading=60.0) as address:
+        kept = http.client.HTTPConnection(*address, timeout=60)
+        kept.request("GET", "/api/health")
+        assert kept.getresponse().read()
+        slow = []
+        for _ in range(6):
+            slow.append(socket.create_connection(address, timeout=60))
+            slow[-1].sendall(b"GET /api/health HTTP/1.1\r\n")
+            for _ in range(3):
+                assert asked(address, "/api/health")[0] == 200
+        kept.request("GET", "/api/health")  # which waits for no head
+        assert kept.getresponse().status == 200
+        for connection in slow[:3]:
+            with suppress(ConnectionResetError):
+                assert connection.recv(1) == b""
+        slow[-1].sendall(b"Host: localhost\r\n\r\n")
+        assert slow[-1].recv(12) == b"HTTP/1.1 200"
+        for connection in (kept, *slow):
+            connection.close()
+
+
+def test_a_head_that_does_not_come(model):
+    """A connection on which a request does not come is closed, and so is one on which it stops half way."""
+    with served_with(model, reading=0.3) as address:
         assert said_to(address) == b""
         assert said_to(address, b"GET / HTTP/1.1\r\nHo") == b""
         first = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -457,6 +492,3 @@ run(app, bound, limits)
         assert answer.count(b"HTTP/1.1") == 1
         slow = b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         assert said_to(address, slow + b"Content-Length: 99\r\n\r\n{").startswith(b"HTTP/1.1 408")
-    finally:
-        process.kill()
-        process.communicate(timeout=30)

@@ -86,9 +86,14 @@ class PatientProtocol(HttpToolsProtocol):
     """HTTP/1.1 that waits for the head of a request, but neither for ever nor for one without end.
 
     Nor does it wait for ever until an answer is taken: whoever does not listen would keep others from being answered.
+    When there are too many connections, the one whose head has been awaited longest is closed for the new one: honest
+    clients send their heads at once, so connections that are slow, or send nothing, do not keep others out.
     """
 
     limits = Limits()
+    heads: dict[PatientProtocol, None] = {}  # noqa: RUF012
+    """Connections of which the head of a request is waited for, in the order in which that began."""
+
     _waiting: asyncio.TimerHandle | None = None
     _untaken: asyncio.TimerHandle | None = None
     _in_body, _head = False, 0
@@ -97,8 +102,11 @@ class PatientProtocol(HttpToolsProtocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
-            transport.abort()
-            return
+            slowest = next(iter(self.heads), self)
+            slowest._stop_waiting()
+            slowest.transport.abort()
+            if slowest is self:
+                return
         self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -166,11 +174,13 @@ class PatientProtocol(HttpToolsProtocol):
 
     def _wait(self) -> None:
         self._waiting = self.loop.call_later(self.limits.reading, self.transport.close)
+        self.heads[self] = None
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+            del self.heads[self]
 
     def _stop_writing(self) -> None:
         if self._untaken is not None:
@@ -184,7 +194,7 @@ def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
     class Protocol(PatientProtocol):
         pass
 
-    Protocol.limits = limits
+    Protocol.limits, Protocol.heads = limits, {}
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # who sends what is no HTTP is none of our troubles
     options: dict[str, Any] = {
         "http": Protocol, "ws": "none", "lifespan": "on", "log_config": None, "access_log": False,
