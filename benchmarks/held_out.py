@@ -5,7 +5,8 @@
 Cora, Citeseer and WebKB in five folds over documents. A test document and all its links are missing in training; its
 links with all training documents are predicted from its words. Three probabilities of the same model are compared: its
 own (of pairs as it was trained on), those corrected for the sampling of non-links, and those that are also measured on
-documents held out within the training documents, which is what predict_links gives. The order is the same in all three.
+documents held out within the training documents, which is what predict_links gives. Links count either way; each
+direction is corrected, and measured, on its own.
 """
 
 from __future__ import annotations
@@ -55,11 +56,13 @@ def fold_of(network: Any, train: Any, test: Any, seed: int, quick: bool) -> tupl
         measured = model.set_params(calibration="held-out")._calibrated(model._run)
         done = time.perf_counter()
     out, into = links_between(network, test, train)
-    own = expit(model.predict_links(network.subset(test).without_links(), raw=True))
+    new = network.subset(test).without_links()
+    ways = {True: "out", False: "in"} if network.directed else {True: "out"}
+    own = {way: expit(model.predict_links(new, direction=name, raw=True)) for way, name in ways.items()}
     made = {
-        OWN: own,
-        SAMPLING: LinkCalibration(measured.offset).probability(own, "both"),
-        HELD_OUT: measured.probability(own, "both"),
+        OWN: LinkCalibration().of_pairs(own),
+        SAMPLING: LinkCalibration(measured.offset).of_pairs(own),
+        HELD_OUT: measured.of_pairs(own),
     }
     return (out + into).toarray(), made, (done - fitted) / (fitted - began)
 

@@ -109,10 +109,12 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         candidates : sequence of ids, default=None
             Training documents to consider, by id; None is all.
         direction : {"both", "out", "in"}, default="both"
-            Links from the new document, to it, or either way.
+            Links from the new document, to it, or either way. Either way is at least as probable as the more probable
+            direction, and at most as probable as the sum of both.
         raw : bool, default=False
             Whether to return raw scores in place of probabilities: the log-odds of a link among pairs as they were
-            trained on, before `calibration`. The order of candidates is the same.
+            trained on, before `calibration`. In one direction the order of candidates is the same; either way it may
+            differ, because each direction is calibrated on its own.
 
         Returns
         -------

@@ -10,6 +10,15 @@ That holds for a model that is right. A topic model is surer of documents that i
 ones, so the result is also measured: some documents are taken away, the chains go on for a few sweeps without them,
 and a monotone curve from log-odds to log-odds is fitted to their links with all others. Its slopes are drawn a little
 to 1, where nothing is changed. A curve that rises everywhere leaves the order of candidates as it is.
+
+Where links have a direction, that is done for links out and links in, each on its own. The probability p of a link
+either way comes from these two, larger and smaller, and from one more number r between 0 and 1, the reciprocity, which
+is measured on the same documents:
+
+    p = larger + (1 - r) (1 - larger) smaller
+
+It is at least the larger and at most the sum, whatever r is. With r = 0 links out and in are independent of each other;
+with r = 1 the less probable one is only there where the other is. Candidates are ranked by p.
 """
 
 from __future__ import annotations
@@ -27,7 +36,7 @@ from scipy.special import expit, log_expit, logit
 from linktopics.network import DocumentNetwork
 from linktopics.sampler import Settings
 
-__all__ = ["Curve", "HeldOutPairs", "LinkCalibration", "fit_curve", "log_odds", "sampling_offset", "way_name"]
+__all__ = ["Curve", "HeldOutPairs", "LinkCalibration", "either_way", "fit_curve", "log_odds", "sampling_offset"]
 
 Array = NDArray[np.float64]
 
@@ -52,10 +61,21 @@ def log_odds(probability: NDArray[np.floating]) -> Array:
     return np.asarray(logit(np.clip(probability, 1e-300, 1.0 - CLOSEST)))
 
 
-def way_name(ways: Iterable[bool]) -> str:
-    """Return the direction that ways stand for, True being outward; where links have none, it is "out"."""
-    both = list(ways)
-    return "both" if len(both) == 2 else "out" if both[0] else "in"
+def either_way(out: NDArray[np.floating], into: NDArray[np.floating], reciprocity: float = 0.0) -> Array:
+    """Return the probability of a link out or in, or both, from those of either; NaN stays NaN.
+
+    It is never below the larger of the two, nor above their sum or 1, also after rounding; and it rises with both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> either_way(np.array([0.2, 0.5]), np.array([0.1, 0.5])).round(2).tolist()
+    [0.28, 0.75]
+    >>> either_way(np.array([0.2, 0.5]), np.array([0.1, 0.5]), reciprocity=1.0).tolist()
+    [0.2, 0.5]
+    """
+    larger, smaller = np.maximum(out, into), np.minimum(out, into)
+    return np.asarray(larger + (1.0 - reciprocity) * (1.0 - larger) * smaller)
 
 
 @dataclass(frozen=True)
@@ -84,11 +104,19 @@ class Curve:
     def __call__(self, x: Any) -> Array:
         """Return the values at x."""
         x, first, last = np.asarray(x, dtype=float), self.knots[0], self.knots[-1]
-        at_knots = self.level + np.cumsum([0.0, *np.diff(self.knots) * self.slopes[1:-1]])
-        result = np.interp(x, self.knots, at_knots)
+        result = np.interp(x, self.knots, self._at_knots)
         result += self.slopes[0] * np.minimum(x - first, 0.0)
         result += self.slopes[-1] * np.maximum(x - last, 0.0)
         return np.asarray(result)
+
+    @property
+    def _at_knots(self) -> Array:
+        return self.level + np.cumsum([0.0, *np.diff(self.knots) * self.slopes[1:-1]])
+
+    @property
+    def inverse(self) -> Curve:
+        """The curve that leads back."""
+        return Curve(_numbers(self._at_knots), _numbers(1.0 / slope for slope in self.slopes), self.knots[0])
 
 
 def _extents(x: Array, knots: Sequence[float]) -> Array:
@@ -169,6 +197,46 @@ def fit_curve(pairs: HeldOutPairs, prevalence: float) -> Curve:
     return Curve(tuple(knots), tuple(map(float, slopes)), float(level))
 
 
+def fit_curves(found: Mapping[str, HeldOutPairs], prevalence: float) -> dict[str, Curve]:
+    """Return a curve for each direction; where one has too few links, the same for all; none if all have too few."""
+    if min(len(pairs.links) for pairs in found.values()) < FEWEST_LINKS:
+        together = HeldOutPairs(
+            [odds for pairs in found.values() for odds in pairs.linked],
+            np.sum([pairs.others for pairs in found.values()], axis=0),
+        )
+        found = dict.fromkeys(found, together)
+    if any(len(pairs.links) < FEWEST_LINKS or not pairs.others.any() for pairs in found.values()):
+        return {}
+    return {direction: fit_curve(pairs, prevalence) for direction, pairs in found.items()}
+
+
+def fit_reciprocity(pairs: Iterable[tuple[Array, Array]], mutual: float) -> float:
+    """Return the reciprocity with which as many pairs are expected to link both ways as do in the network.
+
+    Parameters
+    ----------
+    pairs : iterable of (ndarray, ndarray)
+        Probabilities of links out and in of held-out documents, some at a time.
+    mutual : float
+        Share of the pairs of the network that are linked both ways.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> out, into = np.array([0.2, 0.4]), np.array([0.1, 0.4])
+    >>> fit_reciprocity([(out, into)], mutual=(out * into).mean()), fit_reciprocity([(out, into)], mutual=0.25)
+    (0.0, 1.0)
+    """
+    n, independent, together = 0, 0.0, 0.0
+    for out, into in pairs:
+        n += out.size
+        independent += float((out * into).sum())
+        together += float(np.minimum(out, into).sum())
+    if together <= independent:
+        return 0.0
+    return float(np.clip((mutual * n - independent) / (together - independent), 0.0, 1.0))
+
+
 def sampling_offset(settings: Settings, n_links: int, n_sampled: int, n_unlinked: int) -> float:
     """Return what has to be added to the log-odds of a model for the sampling of non-links and for the costs.
 
@@ -200,30 +268,53 @@ class LinkCalibration:
     offset : float
         What is added to log-odds because only some non-links were trained on, and because classes have costs.
     curves : mapping from str to Curve
-        What is measured on held-out documents, for links "out", "in" and "both"; where links have no direction, only
-        "out". Empty if there were too few links to measure anything.
+        What is measured on held-out documents, for links "out" and "in"; where links have no direction, only "out".
+        Empty if there were too few links to measure anything.
     n_documents, n_links : int
         How many documents were held out, and how many links they have with the others.
+    reciprocity : float
+        How much of the less probable direction of a pair goes with the other, see `either_way`; 0 if it was not
+        measured.
 
     Examples
     --------
     >>> import numpy as np
-    >>> LinkCalibration(offset=float(np.log(0.01))).probability(np.array([0.5, 0.99]), "out").round(4).tolist()
+    >>> found = LinkCalibration(offset=float(np.log(0.01)))
+    >>> found.probability(np.array([0.5, 0.99]), "out").round(4).tolist()
     [0.0099, 0.4975]
+    >>> found.of_pairs({True: np.array([0.99]), False: np.array([0.5])}).round(4).tolist()
+    [0.5025]
     """
 
     offset: float = 0.0
     curves: Mapping[str, Curve] = field(default_factory=dict)
     n_documents: int = 0
     n_links: int = 0
+    reciprocity: float = 0.0
 
     def probability(self, own: NDArray[np.floating], direction: str) -> Array:
-        """Return the probabilities in the network that a model's own probabilities stand for; NaN stays NaN."""
+        """Return the probabilities in the network that a model's own stand for, "out" or "in"; NaN stays NaN."""
         if not self.offset and not self.curves:
             return np.asarray(own, dtype=np.float64)
         x = log_odds(own) + self.offset
         curve = self.curves.get(direction)
         return np.asarray(expit(x if curve is None else curve(x)))
+
+    def own(self, probability: Any, direction: str) -> Array:
+        """Return the model's own probabilities that stand for those in the network: `probability` backwards."""
+        x, curve = log_odds(probability), self.curves.get(direction)
+        return np.asarray(expit((x if curve is None else curve.inverse(x)) - self.offset))
+
+    def of_pairs(self, own: Mapping[bool, NDArray[np.floating]]) -> Array:
+        """Return the probabilities of links in any of some directions, given the model's own for each.
+
+        True stands for links out, False for links in; where links have no direction there is only True.
+        """
+        found = {way: self.probability(one, "out" if way else "in") for way, one in own.items()}
+        if len(found) == 2:
+            return either_way(found[True], found[False], self.reciprocity)
+        (only,) = found.values()
+        return only
 
     def describe(self) -> str:
         """Say in a sentence what probabilities are about.
@@ -248,20 +339,26 @@ class LinkCalibration:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LinkCalibration:
-        """Return what `to_json` was made of."""
+        """Return what `to_json` was made of.
+
+        Models of before had a curve for "both", and no reciprocity; the curve is left out.
+        """
         curves = {
             str(name): Curve(_numbers(one["knots"]), _numbers(one["slopes"]), float(one["level"]))
             for name, one in values["curves"].items()
+            if name != "both"
         }
         for curve in curves.values():
             rising = np.diff(curve.knots) > 0
             sound = np.isfinite([*curve.knots, *curve.slopes, curve.level]).all() and min(curve.slopes) > 0
             if not (rising.all() and sound and len(curve.slopes) == len(curve.knots) + 1 > 1):
                 raise ValueError("a curve of the calibration does not rise")
-        offset = float(values["offset"])
+        offset, reciprocity = float(values["offset"]), float(values.get("reciprocity", 0.0))
         if not np.isfinite(offset):
             raise ValueError("the calibration's offset is not finite")
-        return cls(offset, curves, int(values["n_documents"]), int(values["n_links"]))
+        if not 0.0 <= reciprocity <= 1.0:
+            raise ValueError("the calibration's reciprocity is not between 0 and 1")
+        return cls(offset, curves, int(values["n_documents"]), int(values["n_links"]), reciprocity)
 
 
 def _numbers(values: Iterable[Any]) -> tuple[float, ...]:

@@ -212,14 +212,14 @@ class CandidateIndex:
         if len(pairs.rows) <= size:
             return np.arange(len(pairs.rows))
         row, numbers = pairs.rows[0], {way: x.astype(np.float32) for way, x in pairs.numbers.items()}
-        absent = np.zeros(len(pairs.rows), np.float32)
+        absent = np.zeros((len(numbers), len(pairs.rows)), np.float32)
         with np.errstate(over="ignore"):
             for sample, shares in zip(self.samples, new.shares, strict=True):
                 toward = [shares[row].astype(float) @ (sample.weights if way else sample.weights.T) for way in numbers]
                 scores = np.array(toward, np.float32) @ np.asarray(sample.doc_topic[pairs.candidates]).T
                 for one, x in zip(scores, numbers.values(), strict=True):
                     one += x @ sample.feature_weights.astype(np.float32)
-                absent += no_link(self.exact.loss, scores).prod(axis=0)
+                absent += no_link(self.exact.loss, scores)
         return self.exact.not_worse(absent / np.float32(len(self.samples)), size, 0.0)
 
     def _found(self, new: NewDocuments, rows: slice, ways: Sequence[bool], wanted: int) -> list[NDArray[np.int64]]:

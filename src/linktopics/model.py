@@ -105,7 +105,7 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
         they are in the network. "sampling" corrects for the sampling of non-links and for the costs, by a formula;
         "held-out" also measures, when the chains are done, how links of documents that they go on without, for 40
         sweeps, are found. With too few links for that it is "sampling". None leaves the model's own. The order of
-        candidates is the same in all cases. See `linktopics.calibration`.
+        candidates in one direction is the same in all cases. See `linktopics.calibration`.
     pair_features : "default", list or None, default="default"
         What else is known about a pair, added to its score with weights that are drawn together with U. Names of
         `linktopics.features.BUILT_IN`, or objects of `linktopics.features`:

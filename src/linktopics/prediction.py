@@ -19,13 +19,12 @@ from threadpoolctl import threadpool_limits
 from linktopics._checks import user_stacklevel
 from linktopics._inputs import Documents, check_direction, check_interval, check_top, resolve_candidates
 from linktopics.calibration import (
-    FEWEST_LINKS,
     HeldOutPairs,
     LinkCalibration,
-    fit_curve,
+    fit_curves,
+    fit_reciprocity,
     log_odds,
     prevalences,
-    way_name,
 )
 from linktopics.errors import DataError, NetworkWarning
 from linktopics.features import FeatureSet
@@ -39,6 +38,7 @@ from linktopics.progress import ProgressBar
 from linktopics.ranking import (
     ExactSearch,
     NewDocuments,
+    Numbers,
     Shortlist,
     best_of_each,
     blocks_of,
@@ -54,6 +54,9 @@ __all__ = ["Predictor", "measure"]
 
 BLOCK_CELLS, MEASURED_CELLS = 2**23, 2**18
 """Documents x candidates (or x words) that are handled at once; fewer while a model is fitted, which needs memory."""
+
+OWN = LinkCalibration()
+"""Leaves probabilities as they are: the model's own."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -91,7 +94,7 @@ class Predictor:
 
     @cached_property
     def _exact(self) -> ExactSearch:
-        return ExactSearch(self.samples, self.features, self._loss)
+        return ExactSearch(self.samples, self.features, self._loss, self.calibration)
 
     @cached_property
     def _index(self) -> CandidateIndex:
@@ -115,14 +118,14 @@ class Predictor:
 
         def run(rows: slice) -> None:
             own = self._mean(new, rows, chosen, self._numbers(new, rows, chosen, direction))
-            result[rows] = log_odds(own) if raw else self.calibrated(own, self._ways(direction))
+            result[rows] = log_odds(OWN.of_pairs(own)) if raw else self.calibrated(own)
 
         self._spread(run, self._blocks(new, len(chosen)))
         return result
 
-    def calibrated(self, own: NDArray[np.float64], ways: Iterable[bool]) -> NDArray[np.float64]:
-        """Return the probabilities in the network that the model's own stand for, for links in these directions."""
-        return self.calibration.probability(own, way_name(ways))
+    def calibrated(self, own: Numbers) -> NDArray[np.float64]:
+        """Return the probabilities in the network of links in any direction, given the model's own for each."""
+        return self.calibration.of_pairs(own)
 
     def suggest(
         self,
@@ -179,38 +182,47 @@ class Predictor:
             )
         return False
 
-    def by_sample(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
-        """Return the model's own probabilities of pairs in each sample, samples x pairs."""
-        return np.concatenate([np.empty((len(self.samples), 0)), *self._by_sample(new, pairs)], axis=1)
+    def by_sample(self, new: NewDocuments, pairs: Shortlist) -> Numbers:
+        """Return the model's own probabilities of pairs in each sample, samples x pairs, for each direction."""
+        parts = list(self._by_sample(new, pairs))
+        nothing = np.empty((len(self.samples), 0))
+        return {way: np.concatenate([nothing, *(part[way] for part in parts)], axis=1) for way in pairs.numbers}
 
-    def mean_of(self, new: NewDocuments, pairs: Shortlist) -> NDArray[np.float64]:
-        """Return the model's own probabilities of pairs, averaged over samples; there may be many."""
-        return np.concatenate([np.empty(0), *(part.mean(axis=0) for part in self._by_sample(new, pairs))])
+    def mean_of(self, new: NewDocuments, pairs: Shortlist) -> Numbers:
+        """Return the model's own probabilities of pairs, averaged over samples, for each direction.
 
-    def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[NDArray[np.float64]]:
+        There may be many pairs.
+        """
+        parts = [{way: p.mean(axis=0) for way, p in part.items()} for part in self._by_sample(new, pairs)]
+        return {way: np.concatenate([np.empty(0), *(part[way] for part in parts)]) for way in pairs.numbers}
+
+    def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[Numbers]:
         """Give the probabilities of pairs in each sample, block by block of pairs."""
         for part in blocks_of(len(pairs.rows), self.settings.n_topics * len(self.samples), BLOCK_CELLS):
             yield pair_probabilities(self._loss, self.samples, new.shares, pairs.part(part))
 
     def best(self, new: NewDocuments, pairs: Shortlist, top: int | NDArray[np.int64]) -> Shortlist:
         """Return the best pairs of each document, best first: so many of each, or as `best_of_each` has it."""
-        return pairs.part(best_of_each(pairs.rows, pairs.candidates, self.mean_of(new, pairs), top))
+        own = self.mean_of(new, pairs)
+        # One direction is ranked by the model's own, which are in the same order and tell more of them apart.
+        ranked = self.calibrated(own) if len(own) > 1 else OWN.of_pairs(own)
+        return pairs.part(best_of_each(pairs.rows, pairs.candidates, ranked, top))
 
     def _table(self, new: NewDocuments, picked: Shortlist, interval: float) -> pd.DataFrame:
         """Return suggestions, with an interval and a reason for each."""
         by_sample = self.by_sample(new, picked)
-        own = by_sample.mean(axis=0)
-        lower, upper = (self.calibrated(bound, picked.numbers) for bound in interval_of(by_sample, interval))
+        own = {way: p.mean(axis=0) for way, p in by_sample.items()}
+        lower, upper = interval_of(self.calibrated(by_sample), interval)
         ids, titles = self.network.ids, self.network.titles
         return pd.DataFrame(
             {
                 "document": picked.rows,
                 "id": ids[picked.candidates],
                 "title": "" if titles is None else titles[picked.candidates],
-                "probability": self.calibrated(own, picked.numbers),
+                "probability": self.calibrated(own),
                 "lower": lower,
                 "upper": upper,
-                "score": log_odds(own),
+                "score": log_odds(OWN.of_pairs(own)),
                 "why": self._reasons(new, picked),
             }
         )
@@ -266,14 +278,14 @@ class Predictor:
         own = self._as_new(source, target)
         if not self.network.directed:
             own = (own + self._as_new(target, source)) / 2
-        return self.calibrated(own, [True])
+        return self.calibrated({True: own})
 
     def _as_new(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the model's own probabilities of links from sources that are looked at as new."""
         view = TrainingView(self.network, source, target, np.ones(len(source), dtype=bool))
         pairs = Shortlist(source, target, {True: self.features.known_pairs(view)})
         everything = NewDocuments(self.network.n_documents, [sample.doc_topic for sample in self.samples], [])
-        return self.mean_of(everything, pairs)
+        return self.mean_of(everything, pairs)[True]
 
     def absent(self, top: int) -> list[tuple[int, int, float]]:
         """Return the most probable absent links of each training document: (source, target, probability)."""
@@ -301,18 +313,18 @@ class Predictor:
             best = np.take_along_axis(probability, picked, axis=1)
             where, place = np.nonzero(best >= 0)
             ends = (where + rows.start).tolist(), picked[where, place].tolist()
-            return list(zip(*ends, self.calibrated(best[where, place], [True]).tolist(), strict=True))
+            return list(zip(*ends, self.calibrated({True: best[where, place]}).tolist(), strict=True))
 
         return [edge for edges in self._spread(run, self._blocks(everything, n)) for edge in edges]
 
     def _among_known(self, everything: NewDocuments, rows: slice) -> NDArray[np.float64]:
         """Return the model's own probabilities of links of some documents with all, as if none were between them."""
         everyone = np.arange(everything.n_documents)
-        out = self._mean(everything, rows, everyone, self._numbers(everything, rows, everyone, "out"))
+        out = self._mean(everything, rows, everyone, self._numbers(everything, rows, everyone, "out"))[True]
         if self.network.directed:
             return out
         some, whole = everyone[rows], slice(0, everything.n_documents)
-        back = self._mean(everything, whole, some, self._numbers(everything, whole, some, "out"))
+        back = self._mean(everything, whole, some, self._numbers(everything, whole, some, "out"))[True]
         return (out + back.T) / 2
 
     def _topics(self, index: int) -> list[NDArray[np.float32]]:
@@ -380,39 +392,35 @@ class Predictor:
         ways = {"out": [True], "in": [False], "both": [True, False]}
         return ways[direction] if self.network.directed else [True]
 
-    def _numbers(
-        self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], direction: str
-    ) -> dict[bool, NDArray[np.float64]]:
+    def _numbers(self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], direction: str) -> Numbers:
         """Return the features of new documents with candidates for each direction that counts."""
         return {way: self.features.block(new.prepared, rows, chosen, way) for way in self._ways(direction)}
 
-    def _mean(
-        self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], numbers: dict[bool, NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        """Return the model's own probabilities of links of new documents with chosen candidates, over samples."""
-        total = np.zeros((rows.stop - rows.start, len(chosen)))
+    def _mean(self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], numbers: Numbers) -> Numbers:
+        """Return the model's own probabilities of links of new documents with chosen candidates, over samples.
+
+        There are as many as directions that `numbers` speaks of.
+        """
+        total = {way: np.zeros((rows.stop - rows.start, len(chosen))) for way in numbers}
         for sample, shares in zip(self.samples, new.shares, strict=True):
-            total += self._probabilities(sample, shares[rows], sample.doc_topic[chosen], numbers)
-        return total / len(self.samples)
+            old = sample.doc_topic[chosen].astype(float)
+            for way, features in numbers.items():
+                total[way] += self._probabilities(sample, shares[rows], old, features, way)
+        return {way: summed / len(self.samples) for way, summed in total.items()}
 
     def _probabilities(
         self,
         sample: PosteriorSample,
         new: NDArray[np.float32],
-        old: NDArray[np.float32],
-        numbers: dict[bool, NDArray[np.float64]],
+        old: NDArray[np.float64],
+        features: NDArray[np.float64],
+        outward: bool,
     ) -> NDArray[np.float64]:
-        """Return a sample's probabilities of links, in any of the directions that `numbers` speaks of."""
-        old = old.astype(float)
-        result: NDArray[np.float64] | None = None
-        for outward, features in numbers.items():
-            scores = new @ (sample.weights if outward else sample.weights.T) @ old.T
-            if features.shape[2]:
-                scores += features @ sample.feature_weights
-            one = self._loss.probability(scores)
-            result = one if result is None else result + one - result * one
-        assert result is not None
-        return result
+        """Return a sample's probabilities of links in one direction."""
+        scores = new @ (sample.weights if outward else sample.weights.T) @ old.T
+        if features.shape[2]:
+            scores += features @ sample.feature_weights
+        return self._loss.probability(scores)
 
 
 def measure(
@@ -435,21 +443,26 @@ def measure(
     without : Predictor
         What the other model answers; its own offset may differ a little.
     """
-    links = dict(zip(("out", "in"), links_between(network, held_out, others), strict=True))
-    links["both"] = links["out"] + links["in"]
+    out, into = links_between(network, held_out, others)
+    links, prevalence = {True: out, False: into}, prevalences(network)
     new = without._new(Documents.of(network.subset(held_out).without_links()), "both")
     everyone = np.arange(len(others))
-    found = {direction: HeldOutPairs() for direction in prevalences(network)}
-    for rows in blocks_of(new.n_documents, len(others) * (1 + 2 * len(without.features.mean)), MEASURED_CELLS):
-        for direction, pairs in found.items():
-            own = without._mean(new, rows, everyone, without._numbers(new, rows, everyone, direction))
-            pairs.add(log_odds(own) + without.calibration.offset, links[direction][rows].toarray())
-    curves = {
-        direction: fit_curve(pairs, prevalences(network)[direction])
-        for direction, pairs in found.items()
-        if len(pairs.links) >= FEWEST_LINKS and pairs.others.any()
-    }
-    return LinkCalibration(offset, curves, len(held_out), int((links["out"] + links["in"]).nnz))
+
+    def in_blocks() -> Iterator[tuple[slice, Numbers]]:
+        for rows in blocks_of(new.n_documents, len(others) * (1 + 2 * len(without.features.mean)), MEASURED_CELLS):
+            yield rows, without._mean(new, rows, everyone, without._numbers(new, rows, everyone, "both"))
+
+    found = {way: HeldOutPairs() for way in without._ways("both")}
+    for rows, own in in_blocks():
+        for way, pairs in found.items():
+            pairs.add(log_odds(own[way]) + without.calibration.offset, links[way][rows].toarray())
+    curves = fit_curves({"out" if way else "in": pairs for way, pairs in found.items()}, prevalence["out"])
+    reciprocity = 0.0
+    if network.directed and curves:
+        known = LinkCalibration(without.calibration.offset, curves)
+        made = ((known.probability(own[True], "out"), known.probability(own[False], "in")) for _, own in in_blocks())
+        reciprocity = fit_reciprocity(made, 2.0 * prevalence["out"] - prevalence["both"])
+    return LinkCalibration(offset, curves, len(held_out), int((out + into).nnz), reciprocity)
 
 
 def _largest(values: NDArray[np.float64], size: int) -> NDArray[np.int64]:

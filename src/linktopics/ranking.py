@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linktopics.calibration import LinkCalibration
 from linktopics.features import FeatureSet
 from linktopics.posterior import PosteriorSample
 from linktopics.sampler.losses import LogisticLoss, Loss
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 Numbers = dict[bool, NDArray[np.float64]]
-"""Features of pairs for each direction that counts: True for links from the new document."""
+"""Features or probabilities of pairs for each direction that counts: True for links from the new document."""
 
 TILE_CELLS, SCORES = 2**16, 2**18
 """Documents x candidates, and samples x directions of these, whose single-precision scores are in the processor's cache
@@ -70,7 +71,7 @@ def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:
 def best_of_each(
     rows: NDArray[np.int64], candidates: NDArray[np.int64], probability: NDArray[np.float64], top: Any
 ) -> NDArray[np.int64]:
-    """Return the places of the best pairs of each document, best first; of equals, the first candidate.
+    """Return the places of the most probable pairs of each document, best first; of equals, the first candidate.
 
     Documents have numbers `rows`; `top` is how many of each, or an array with how many of each pair's document.
     """
@@ -90,8 +91,8 @@ def interval_of(by_sample: NDArray[np.float64], mass: float) -> tuple[NDArray[np
 
 def pair_probabilities(
     loss: Loss, samples: Sequence[PosteriorSample], shares: Sequence[NDArray[np.float32]], pairs: Shortlist
-) -> NDArray[np.float64]:
-    """Return the probabilities of links of pairs in each sample, in any of the directions that their numbers speak of.
+) -> Numbers:
+    """Return the probabilities of links of pairs, samples x pairs, for each direction that their numbers speak of.
 
     Each is a sum of its own in a fixed order: it does not depend on the other pairs, and equal candidates are equal.
     All samples are handled at once, so there are samples x pairs x topics in memory.
@@ -101,13 +102,11 @@ def pair_probabilities(
     new = np.stack([own[distinct] for own in shares]).astype(float)
     U = np.stack([sample.weights for sample in samples])
     tau = np.stack([sample.feature_weights for sample in samples])
-    result: NDArray[np.float64] | None = None
+    result: Numbers = {}
     for outward, numbers in pairs.numbers.items():
         here = np.einsum("sik,skl->sil", new, U if outward else U.transpose(0, 2, 1))
         scores = np.einsum("sek,sek->se", here[:, at], old) + np.einsum("ef,sf->se", numbers, tau)
-        one = loss.probability(scores)
-        result = one if result is None else result + one - result * one
-    assert result is not None
+        result[outward] = loss.probability(scores)
     return result
 
 
@@ -116,7 +115,9 @@ class ExactSearch:
 
     Candidates are compared by the probability that there is *no* link, which single precision tells apart where links
     are all but certain. Its relative error is bounded by that of the scores, so a candidate that is worse than the last
-    one wanted by more than twice the bound cannot be among the best; all others are shortlisted.
+    one wanted by more than twice the bound cannot be among the best; all others are shortlisted. For links either way
+    there are two such probabilities, and candidates are compared by what the calibration makes of both together: the
+    bounds of these give bounds of that, because it rises with each.
 
     Parameters
     ----------
@@ -126,10 +127,14 @@ class ExactSearch:
         The features of pairs.
     loss : Loss
         What makes probabilities of scores.
+    calibration : LinkCalibration
+        What makes probabilities in the network of these. One direction alone it leaves in order.
     """
 
-    def __init__(self, samples: list[PosteriorSample], features: FeatureSet, loss: Loss) -> None:
-        self.samples, self.features, self.loss = samples, features, loss
+    def __init__(
+        self, samples: list[PosteriorSample], features: FeatureSet, loss: Loss, calibration: LinkCalibration
+    ) -> None:
+        self.samples, self.features, self.loss, self.calibration = samples, features, loss, calibration
         self.n_candidates = len(samples[0].doc_topic)
         of_candidate = [f.of_candidate for f in features.features]
         symmetric = [f.symmetric for f in features.features]
@@ -174,8 +179,8 @@ class ExactSearch:
         planes = self._planes(new, rows, ways)
         absent, error = self._absent(new, rows, ways, planes)
         for i, candidates in enumerate([] if left_out is None else left_out[rows]):
-            absent[i, candidates] = np.inf
-        kept = [self.not_worse(row, top, float(e)) for row, e in zip(absent, error, strict=True)]
+            absent[:, i, candidates] = np.inf
+        kept = [self.not_worse(absent[:, i], top, float(e)) for i, e in enumerate(error)]
         where = np.repeat(np.arange(len(kept)), [len(one) for one in kept])
         candidates = np.concatenate(kept)
         numbers = {}
@@ -201,7 +206,10 @@ class ExactSearch:
     def _absent(
         self, new: NewDocuments, rows: slice, ways: Sequence[bool], planes: dict[bool, dict[int, NDArray]]
     ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Return probabilities of no link in single precision, averaged over samples, and the error of a score."""
+        """Return probabilities of no link in single precision, averaged over samples, and the error of a score.
+
+        The former are ways x documents x candidates.
+        """
         n, n_columns = rows.stop - rows.start, len(self.features.mean)
         shares = np.stack([own[rows] for own in new.shares]).astype(float)
         here = np.empty((len(self.samples), len(ways), n, shares.shape[2]), np.float32)
@@ -214,13 +222,13 @@ class ExactSearch:
                 size += np.abs(self._feature_weights[:, c, None]) * np.maximum(x.max(axis=1), -x.min(axis=1))
             # Shares of topics sum to one. Twice the bound, for what is of higher order.
             error = np.maximum(error, 2 * ROUNDING * (toward.shape[2] + n_columns + 8) * size.max(axis=0))
-        result = np.empty((n, self.n_candidates), np.float32)
+        result = np.empty((len(ways), n, self.n_candidates), np.float32)
         step = max(1, TILE_CELLS // n)
         for first in range(0, self.n_candidates, step):
             tile = slice(first, min(first + step, self.n_candidates))
-            result[:, tile] = self._tile(here, planes, ways, tile)
+            result[:, :, tile] = self._tile(here, planes, ways, tile)
         steepest = 1.0 if isinstance(self.loss, LogisticLoss) else 4.0  # slope of the score in the link's log-odds
-        return result, steepest * len(ways) * error
+        return result, steepest * error
 
     @cached_property
     def _weights(self) -> NDArray[np.float64]:
@@ -237,15 +245,15 @@ class ExactSearch:
         ways: Sequence[bool],
         tile: slice,
     ) -> NDArray[np.float32]:
-        """Return the mean probability of no link for some candidates, several samples at once."""
+        """Return the mean probability of no link for some candidates in each direction, several samples at once."""
         n_samples, n_ways, n, _ = here.shape
         shared = _single(planes[ways[0]], tile, [c for c in planes[ways[0]] if c in self.both_ways])
         own = [_single(planes[way], tile, [c for c in planes[way] if c not in self.both_ways]) for way in ways]
-        total = np.zeros((n, tile.stop - tile.start), np.float32)
+        total = np.zeros((n_ways, n, tile.stop - tile.start), np.float32)
         with np.errstate(over="ignore"):
-            for some in blocks_of(n_samples, n_ways * total.size, SCORES):
+            for some in blocks_of(n_samples, total.size, SCORES):
                 tau = self._feature_weights[some].astype(np.float32)
-                scores = np.empty((len(tau), n_ways, *total.shape), np.float32)
+                scores = np.empty((len(tau), *total.shape), np.float32)
                 for s, sample in enumerate(self.samples[some]):
                     # One product for both directions reads the candidates' topics once.
                     flat = scores[s].reshape(n_ways * n, -1)
@@ -256,22 +264,39 @@ class ExactSearch:
                 for place, (columns, plane) in enumerate(own):
                     if columns:
                         scores[:, place] += np.tensordot(tau[:, columns], plane, axes=1)
-                total += no_link(self.loss, scores).prod(axis=1).sum(axis=0)
+                total += no_link(self.loss, scores).sum(axis=0)
         total /= n_samples
         return total
 
     def not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> NDArray[np.int64]:
-        """Return candidates that may be among the best, in order, given the error of a score."""
-        there = np.isfinite(absent)
-        if top >= there.sum():
-            return np.flatnonzero(there)
-        last = float(np.partition(absent, top - 1)[top - 1])
-        # A score that is wrong by e makes q(1 - q) e of a probability q; the rest are roundings of q itself.
+        """Return candidates that may be among the best, in order, given the error of a score.
+
+        `absent` are their probabilities of no link, ways x candidates; infinite for candidates that are left out.
+        """
+        there = np.isfinite(absent[0])
         relative = 4 * ROUNDING * (len(self.samples) + 8)
-        if error + relative > 0.5:
+        if top >= there.sum() or error + relative > 0.5:
             return np.flatnonzero(there)
-        bound = last * (1.0 - last) * error + last * relative + SAME
-        return np.flatnonzero(absent <= np.float32(min(last + 4.0 * bound, 2.0)))
+        last = np.partition(absent, top - 1, axis=1)[:, top - 1].astype(float)
+
+        def bound(q: Any) -> Any:
+            # A score that is wrong by e makes q(1 - q) e of a probability q; the rest are roundings of q itself.
+            return q * (1.0 - q) * error + q * relative + SAME
+
+        if len(absent) == 1:
+            return np.flatnonzero(absent[0] <= np.float32(min(last[0] + 4.0 * bound(last[0]), 2.0)))
+        # As probable as the last one wanted of either direction alone are as many as are wanted. Either way is at most
+        # twice as probable as one way, so one way has to be half as probable at least. This leaves few candidates.
+        known, ways = self.calibration, ("out", "in")
+        sure = [known.probability(1.0 - (q + 2.0 * bound(q)), way) for q, way in zip(last, ways, strict=True)]
+        far = np.array([1.0 - known.own(np.max(sure) / 2.0, way) for way in ways])
+        some = np.flatnonzero(there & (absent <= (far + 4.0 * bound(far))[:, None]).any(axis=0))
+        q = absent[:, some].astype(float)
+        worst, best = (
+            known.of_pairs(dict(zip((True, False), np.clip(1.0 - q + sign * bound(q), 0.0, 1.0), strict=True)))
+            for sign in (-2.0, 2.0)
+        )
+        return some[best >= np.partition(worst, -top)[-top] * (1.0 - 1e-12)]
 
 
 def _single(planes: dict[int, NDArray], tile: slice, columns: list[int]) -> tuple[list[int], NDArray[np.float32]]:

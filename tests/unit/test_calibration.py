@@ -1,24 +1,30 @@
 """Probabilities for the network from those of the pairs trained on: the formula, the curve, and what is measured."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from linktopics import RelationalTopicModel, datasets
+from changed_models import seal
+from linktopics import DocumentNetwork, RelationalTopicModel, datasets
 from linktopics.calibration import (
     FLATTEST,
     Curve,
     HeldOutPairs,
     LinkCalibration,
+    either_way,
     fit_curve,
+    fit_curves,
+    fit_reciprocity,
     log_odds,
     n_documents_to_hold_out,
     prevalences,
     sampling_offset,
-    way_name,
 )
 from linktopics.errors import ModelError
 from linktopics.pairs import links_between
@@ -121,16 +127,110 @@ def test_shares_of_linked_pairs():
     assert prevalences(network.to_undirected()) == {"out": 2 * n / pairs}
 
 
-def test_names_of_ways():
-    assert [way_name(ways) for ways in ([True, False], [True], [False])] == ["both", "out", "in"]
-
-
 def test_small_networks_hold_nothing_out():
     assert n_documents_to_hold_out(small_network()) == 0
     assert n_documents_to_hold_out(small_network(links=[])) == 0
     found = small_model().fit(small_network()).calibration_
     assert found.curves == {}
     assert found.offset < 0
+
+
+# --- links either way -------------------------------------------------------------------------------------------------
+
+PROBABILITIES = st.floats(0.0, 1.0)
+
+
+@given(st.lists(st.tuples(PROBABILITIES, PROBABILITIES), min_size=1), PROBABILITIES)
+def test_either_way_is_between_the_larger_and_the_sum(pairs, reciprocity):
+    """To the last bit, and never above 1; it does not matter which is which."""
+    out, into = np.array(pairs).T
+    both = either_way(out, into, reciprocity)
+    assert (np.maximum(out, into) <= both).all()
+    assert (both <= np.minimum(out + into, 1.0)).all()
+    np.testing.assert_array_equal(both, either_way(into, out, reciprocity))
+
+
+@st.composite
+def calibrations(draw):
+    """Return any calibration that could be fitted."""
+    curves = {}
+    for way in draw(st.sampled_from([(), ("out",), ("out", "in")])):
+        knots = np.cumsum([draw(st.floats(-20, 20)), *draw(st.lists(st.floats(0.01, 5), max_size=5))])
+        slopes = draw(st.lists(st.floats(FLATTEST, 5), min_size=len(knots) + 1, max_size=len(knots) + 1))
+        curves[way] = Curve(tuple(knots.tolist()), tuple(slopes), draw(st.floats(-20, 5)))
+    return LinkCalibration(draw(st.floats(-15, 5)), curves, 10, 60, draw(PROBABILITIES))
+
+
+@given(calibrations(), st.lists(st.tuples(PROBABILITIES, PROBABILITIES), min_size=1))
+def test_either_way_keeps_its_bounds_whatever_the_calibration(calibration, pairs):
+    out, into = np.array(pairs).T
+    both = calibration.of_pairs({True: out, False: into})
+    one, two = calibration.probability(out, "out"), calibration.probability(into, "in")
+    assert (np.maximum(one, two) <= both).all()
+    assert (both <= np.minimum(one + two, 1.0)).all()
+
+
+@given(calibrations(), st.lists(PROBABILITIES, min_size=2))
+def test_either_way_rises_with_each_direction(calibration, given):
+    """What the exact search takes for granted, but for rounding."""
+    own = np.sort(np.array(given))
+    table = calibration.of_pairs({True: own[:, None], False: own[None, :]})
+    assert (np.diff(table, axis=0) >= -1e-15).all()
+    assert (np.diff(table, axis=1) >= -1e-15).all()
+
+
+@given(calibrations(), PROBABILITIES)
+def test_own_probabilities_from_those_in_the_network(calibration, own):
+    for way in ("out", "in"):
+        probability = calibration.probability(np.array([own]), way)
+        there_and_back = calibration.probability(calibration.own(probability, way), way)
+        np.testing.assert_allclose(there_and_back, probability, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("reciprocity", [0.0, 0.4, 1.0])
+def test_reciprocity_is_found_again(reciprocity):
+    rng = np.random.default_rng(0)
+    out, into = expit(rng.normal(-3.0, 2.0, (2, 300_000)))
+    mutual = (1 - reciprocity) * out * into + reciprocity * np.minimum(out, into)
+    linked = (rng.random(len(out)) < mutual).mean()
+    found = fit_reciprocity(zip(np.split(out, 3), np.split(into, 3), strict=True), linked)
+    assert found == pytest.approx(reciprocity, abs=0.03)
+    assert fit_reciprocity([(out, into)], 0.0) == 0.0
+    assert fit_reciprocity([(np.ones(3), np.ones(3))], 1.0) == 0.0
+
+
+def test_where_one_direction_has_few_links_both_have_one_curve():
+    rng = np.random.default_rng(0)
+    found = {"out": HeldOutPairs(), "in": HeldOutPairs()}
+    for pairs, n in zip(found.values(), (40, 30), strict=True):
+        pairs.add(np.concatenate([rng.normal(-2, 1, n), rng.normal(-6, 1, 1000)]), np.arange(n + 1000) < n)
+    curves = fit_curves(found, 0.03)
+    assert curves["out"] == curves["in"]
+    alone = fit_curves({"out": found["out"]}, 0.03)
+    assert alone == {}
+    for pairs in found.values():
+        pairs.add(rng.normal(-2, 1, 60), np.ones(60, bool))
+    curves = fit_curves(found, 0.03)
+    assert curves["out"] != curves["in"]
+
+
+def assert_either_way(model, documents):
+    """Check links either way of all candidates, and of those that are suggested."""
+    out, into, both = (model.predict_links(documents, direction=way) for way in ("out", "in", "both"))
+    assert (both >= np.maximum(out, into) * (1 - 1e-12)).all()
+    assert (both <= (out + into) * (1 + 1e-12)).all()
+    table = model.suggest_links(documents, top=10)
+    at = table["document"].to_numpy(), np.array([model.network_.index_of(id) for id in table["id"]])
+    np.testing.assert_allclose(table["probability"], both[at], rtol=1e-9)
+    assert (table.groupby("document")["probability"].diff().dropna() <= 0).all()
+    np.testing.assert_allclose(table["probability"], -np.sort(-both, axis=1)[:, :10].ravel(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("calibration", ["sampling", None])
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_links_either_way_of_small_networks(calibration, loss):
+    model = small_model(calibration=calibration, loss=loss).fit(small_network())
+    assert_either_way(model, small_network().without_links())
 
 
 # --- fitted models ----------------------------------------------------------------------------------------------------
@@ -155,7 +255,7 @@ def test_probabilities_of_new_documents_add_up_to_their_links(world, model):
     out, into = links_between(network, new, known)
     found = model.calibration_
     assert found.n_links >= 50
-    assert set(found.curves) == {"out", "in", "both"}
+    assert set(found.curves) == {"out", "in"}
     for direction, links in (("out", out), ("in", into), ("both", out + into)):
         probability = model.predict_links(documents, direction=direction)
         assert 0.7 < probability.sum() / links.nnz < 1.4
@@ -167,13 +267,37 @@ def test_probabilities_of_new_documents_add_up_to_their_links(world, model):
         assert own.ravel()[best].sum() / linked > 1.6
 
 
-def test_the_order_is_that_of_raw_scores(world, model):
+@pytest.mark.parametrize("direction", ["out", "in"])
+def test_the_order_of_a_direction_is_that_of_raw_scores(world, model, direction):
     network, _, new = world
     documents = network.subset(new[:20]).without_links()
-    raw, probability = model.predict_links(documents, raw=True).ravel(), model.predict_links(documents).ravel()
+    raw = model.predict_links(documents, direction=direction, raw=True).ravel()
+    probability = model.predict_links(documents, direction=direction).ravel()
     order = np.argsort(raw)
     assert (np.diff(probability[order]) >= 0).all()
     assert len(np.unique(probability)) > 0.99 * len(np.unique(raw))
+
+
+def test_links_either_way_of_fitted_models(world, model):
+    network, _, new = world
+    assert_either_way(model, network.subset(new).without_links())
+
+
+def test_reciprocity_is_that_of_the_network(world):
+    """As many pairs link both ways as are expected to, in a network where half the links are returned."""
+    network, known, new = world
+    rng = np.random.default_rng(0)
+    back = rng.random(network.n_links) < 0.5
+    links = np.unique(np.concatenate([network.links, network.links[back, ::-1]]), axis=0)
+    mutual = DocumentNetwork(network.counts, links.tolist())
+    fitted = RelationalTopicModel(**SHORT).fit(mutual.subset(known))
+    found, documents = fitted.calibration_, mutual.subset(new).without_links()
+    assert 0.0 < found.reciprocity < 1.0
+    out, into, both = (fitted.predict_links(documents, direction=way) for way in ("out", "in", "both"))
+    linked_out, linked_in = links_between(mutual, new, known)
+    n_mutual = linked_out.multiply(linked_in).nnz
+    assert n_mutual > 100
+    assert 0.7 < (out + into - both).sum() / n_mutual < 1.4
 
 
 def test_suggestions_say_both(world, model):
@@ -213,7 +337,7 @@ def test_other_models_are_measured_too(parameters, world):
     if parameters.get("directed") is False:
         part = part.to_undirected()
     model = RelationalTopicModel(**{**SHORT, "n_iter": 20, **parameters}).fit(part)
-    assert set(model.calibration_.curves) == ({"out"} if not part.directed else {"out", "in", "both"})
+    assert set(model.calibration_.curves) == ({"out"} if not part.directed else {"out", "in"})
     probability = model.predict_links(network.subset(new).without_links())
     out, into = links_between(network, new, known[:300])
     assert 0.6 < probability.sum() / (out + into).nnz < 1.6
@@ -261,7 +385,7 @@ def test_the_same_seed_gives_the_same_curves(world):
 # --- on disk ----------------------------------------------------------------------------------------------------------
 
 GOOD = {"offset": -5.0, "curves": {"out": {"knots": [0.0, 1.0], "slopes": [1.0, 0.5, 1.0], "level": 0.0}}}
-GOOD |= {"n_documents": 10, "n_links": 60}
+GOOD |= {"n_documents": 10, "n_links": 60, "reciprocity": 0.25}
 
 
 def test_there_and_back():
@@ -281,3 +405,23 @@ def test_curves_that_do_not_rise_are_refused(change):
         LinkCalibration.from_json({**GOOD, "curves": {"out": {**GOOD["curves"]["out"], **change}}})
     with pytest.raises(ValueError, match="not finite"):
         LinkCalibration.from_json({**GOOD, "offset": float("inf")})
+
+
+@pytest.mark.parametrize("reciprocity", [-0.1, 1.1, float("nan")])
+def test_reciprocity_is_between_0_and_1(reciprocity):
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        LinkCalibration.from_json({**GOOD, "reciprocity": reciprocity})
+
+
+def test_models_of_before_have_a_curve_for_both_ways_and_no_reciprocity(model, tmp_path):
+    """It maps other numbers, and is left out."""
+    model.save(tmp_path / "model")
+
+    def change(manifest):
+        manifest["calibration"]["curves"]["both"] = manifest["calibration"]["curves"]["out"]
+        del manifest["calibration"]["reciprocity"]
+
+    seal(tmp_path / "model", change)
+    loaded = RelationalTopicModel.load(tmp_path / "model")
+    assert loaded.calibration_ == dataclasses.replace(model.calibration_, reciprocity=0.0)
+    assert_either_way(loaded, model.network_.subset([0, 1]).without_links())

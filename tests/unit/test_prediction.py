@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import linktopics.prediction
 from linktopics import DocumentNetwork, RelationalTopicModel, VariationalRTM
 from linktopics._inputs import Documents
+from linktopics.calibration import Curve, LinkCalibration
 from linktopics.features import DEFAULT
 from linktopics.prediction import Predictor
 from linktopics.ranking import ExactSearch
@@ -129,6 +130,14 @@ def by_sample(model, counts, direction):
     return np.array(result)
 
 
+def on_average(model, counts, direction):
+    """Return probabilities, documents x candidates: each direction is averaged over samples before the two are one."""
+    if direction != "both" or not model.network_.directed:
+        return by_sample(model, counts, direction).mean(axis=0)
+    out, into = (by_sample(model, counts, way).mean(axis=0) for way in ("out", "in"))
+    return 1 - (1 - out) * (1 - into)
+
+
 def best(probabilities, top):
     """Return the columns of the largest of each row; of those equal up to rounding, the first come first."""
     return np.argsort(-probabilities.round(13), axis=1, kind="stable")[:, :top]
@@ -140,7 +149,7 @@ def best(probabilities, top):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_predict_links(model, direction):
     assert len({sample.chain for sample in model.samples_}) == 2
-    expected = by_sample(model, NEW, direction).mean(axis=0)
+    expected = on_average(model, NEW, direction)
     np.testing.assert_allclose(model.predict_links(NEW, direction=direction), expected, rtol=1e-9)
     chosen = np.random.default_rng(2).permutation(N_OLD)[:17]
     found = model.predict_links(NEW, candidates=NETWORK.ids[chosen].tolist(), direction=direction)
@@ -177,14 +186,15 @@ def test_blocks_and_jobs_change_nothing(each_restored, monkeypatch, cells, n_job
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_suggestions(model, direction):
-    samples = by_sample(model, NEW, direction)
-    order = best(samples.mean(axis=0), 4)
+    samples, expected = by_sample(model, NEW, direction), on_average(model, NEW, direction)
+    order = best(expected, 4)
     found = model.suggest_links(NEW, top=4, direction=direction, interval=0.6)
     np.testing.assert_array_equal(found.document, np.repeat(np.arange(9), 4))
     np.testing.assert_array_equal(found.id, NETWORK.ids[order.ravel()])
     np.testing.assert_array_equal(found.title, [f"Title of {id}" for id in found.id])
     picked = np.take_along_axis(samples, order[None], axis=2).reshape(len(samples), -1)
-    np.testing.assert_allclose(found.probability, picked.mean(axis=0), rtol=0, atol=1e-9)
+    expected = np.take_along_axis(expected, order, axis=1).ravel()
+    np.testing.assert_allclose(found.probability, expected, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.lower, np.quantile(picked, 0.2, axis=0), rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.upper, np.quantile(picked, 0.8, axis=0), rtol=0, atol=1e-9)
     for i, row in enumerate(NEW):
@@ -207,7 +217,7 @@ def test_of_equal_candidates_the_first_come_first(restored, n_kinds, top):
     kinds = np.random.default_rng(3).dirichlet(np.ones(K), n_kinds).astype(np.float32)
     doc_topic = kinds[np.random.default_rng(4).permutation(N_OLD) % n_kinds]
     restored.samples_ = [replace(sample, doc_topic=doc_topic) for sample in restored.samples_]
-    order = best(by_sample(restored, NEW, "both").mean(axis=0), top)
+    order = best(on_average(restored, NEW, "both"), top)
     np.testing.assert_array_equal(restored.suggest_links(NEW, top=top).id, NETWORK.ids[order.ravel()])
     assert len(np.unique(doc_topic[order[0, :3]], axis=0)) == 1
 
@@ -270,14 +280,14 @@ def test_shortlists_are_scored_in_blocks(plain, monkeypatch):
 
 def test_predictions_are_made_in_blocks(featured, monkeypatch):
     """There are several features for each pair, in each direction; a block holds them all."""
-    n_columns, shapes, original = len(featured.feature_names_), [], Predictor._probabilities
+    n_columns, shapes, original = len(featured.feature_names_), [], Predictor._mean
 
-    def spy(self, sample, new, old, numbers):
-        result = original(self, sample, new, old, numbers)
-        shapes.append(result.size + sum(values.size for values in numbers.values()))
+    def spy(self, new, rows, chosen, numbers):
+        result = original(self, new, rows, chosen, numbers)
+        shapes.append(result[True].size + sum(values.size for values in numbers.values()))
         return result
 
-    monkeypatch.setattr(Predictor, "_probabilities", spy)
+    monkeypatch.setattr(Predictor, "_mean", spy)
     cells = 4 * N_OLD * (1 + 2 * n_columns)
     monkeypatch.setattr(linktopics.prediction, "BLOCK_CELLS", cells)
     featured.predict_links(NEW)
@@ -294,11 +304,12 @@ def test_the_first_ranking_is_as_exact_as_it_says(model, direction):
     new = predictor._new(Documents(csr_array(NEW)), direction)
     search, ways, rows = predictor._exact, predictor._ways(direction), slice(0, len(NEW))
     found, error = search._absent(new, rows, ways, search._planes(new, rows, ways))
-    q = 1 - by_sample(model, NEW, direction).mean(axis=0)
+    q = np.array([1 - by_sample(model, NEW, "out" if way else "in").mean(axis=0) for way in ways])
     bound = q * (1 - q) * error[:, None] + 1e-6 * q + 1e-15
     assert found.dtype == np.float32
     assert (np.abs(found - q) <= bound).all()
     assert (error < 0.01).all()
+    q = q.prod(axis=0)
     as_good = q <= np.sort(q, axis=1)[:, [4]] + 1e-12  # equals, of which there may be many, are all in
     assert len(search.shortlist(new, rows, ways, 5).rows) < as_good.sum() + 2 * 5 * len(NEW)
 
@@ -309,8 +320,37 @@ def test_shortlists_leave_out_none_of_the_best(restored, monkeypatch, direction,
     """Also where single precision can hardly tell candidates apart, or not at all."""
     restored.samples_ = [replace(sample, weights=shift + factor * sample.weights) for sample in restored.samples_]
     found = restored.suggest_links(NEW, top=4, direction=direction)
-    monkeypatch.setattr(ExactSearch, "not_worse", lambda self, absent, top, error: np.arange(len(absent)))
+    monkeypatch.setattr(ExactSearch, "not_worse", lambda self, absent, top, error: np.arange(absent.shape[1]))
     pd.testing.assert_frame_equal(found, restored.suggest_links(NEW, top=4, direction=direction))
+
+
+CURVES = {
+    "alike": (Curve((-2.0, 0.0), (0.8, 0.5, 0.3), -3.0), Curve((-2.0, 0.0), (0.8, 0.5, 0.3), -3.0), 0.3),
+    "other ways": (Curve((-2.0, 0.0), (1.5, 0.1, 1.2), -1.0), Curve((-1.0, 0.5), (0.1, 2.0, 0.4), -4.0), 0.7),
+    "nearly flat": (Curve((0.0,), (0.02, 0.02), 0.0), Curve((0.0,), (0.02, 0.02), 0.5), 0.0),
+    "one says nothing": (Curve((0.0,), (1.0, 1.0), -2.0), Curve((0.0,), (0.02, 0.02), -12.0), 0.0),
+    "only the larger": (Curve((0.0,), (0.5, 0.9), -1.0), Curve((0.0,), (0.9, 0.5), -1.0), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize(("shift", "factor"), [(0, 1), (0, 30), (60, 10), (-60, 10)])
+def test_links_either_way_are_ranked_by_the_probability_that_is_shown(plain, monkeypatch, name, shift, factor):
+    """Which is no function of one number of the pair: each direction has a curve of its own."""
+    out, into, reciprocity = CURVES[name]
+    samples = [replace(sample, weights=shift + factor * sample.weights) for sample in plain.samples_]
+    calibration = LinkCalibration(-1.0, {"out": out, "in": into}, 10, 60, reciprocity)
+    predictor = replace(plain._predictor, samples=samples, calibration=calibration)
+    documents = Documents(csr_array(NEW))
+    found = predictor.suggest(documents, 6, "both", 0.9)
+    assert (found.groupby("document").probability.diff().dropna() <= 0).all()
+    probability = predictor.predict(documents, None, "both")
+    np.testing.assert_allclose(found.probability, -np.sort(-probability, axis=1)[:, :6].ravel(), rtol=1e-9)
+    if (shift, factor) == (0, 1):
+        sizes = predictor._exact.shortlist(predictor._new(documents, "both"), slice(0, 9), [True, False], 6).rows
+        assert len(sizes) < N_OLD * 9 / 3  # most candidates are left out
+    monkeypatch.setattr(ExactSearch, "not_worse", lambda self, absent, top, error: np.arange(absent.shape[1]))
+    pd.testing.assert_frame_equal(found, predictor.suggest(documents, 6, "both", 0.9))
 
 
 def test_answers_are_kept_only_for_the_samples_they_are_of(restored):

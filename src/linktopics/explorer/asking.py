@@ -155,13 +155,14 @@ class Asker:
         """Return suggestions with the text that each is for."""
         predictor = self.samples.predictor
         own = predictor.by_sample(new, best)
-        probabilities = predictor.calibrated(np.stack([own.mean(axis=0), *interval_of(own, INTERVAL)]), best.numbers)
+        probability = predictor.calibrated({way: p.mean(axis=0) for way, p in own.items()})
+        numbers = (probability, *interval_of(predictor.calibrated(own), INTERVAL))
         names = ("probability", "lower", "upper")
-        columns = (best.rows.tolist(), best.candidates.tolist(), *probabilities.tolist())
-        for (row, j, *numbers), (way, why) in zip(
+        columns = (best.rows.tolist(), best.candidates.tolist(), *(one.tolist() for one in numbers))
+        for (row, j, *values), (way, why) in zip(
             zip(*columns, strict=True), self.samples.reasons(new, best), strict=True
         ):
-            told = {name: rounded(number, DIGITS) for name, number in zip(names, numbers, strict=True)}
+            told = {name: rounded(value, DIGITS) for name, value in zip(names, values, strict=True)}
             yield row, {"j": j, **self._name(j), "direction": way, **told, "why": why}
 
     def _name(self, j: int) -> dict[str, str]:

@@ -84,7 +84,7 @@ class Changes:
         first = [best.candidates[best.rows == row].tolist() for row in range(len(counts))]
         change = self._probability_changes(new, np.array(first[0]), ways)
         predictor = self.samples.predictor
-        start = predictor.calibrated(predictor.mean_of(new, best.part(best.rows == 0)), ways)
+        start = predictor.calibrated(predictor.mean_of(new, best.part(best.rows == 0)))
         topics = self._topic_changes(shares, counts.sum(axis=1))
         rows = [self._row(first[0], first[row], topics[row], change[row]) for row in range(1, len(counts))]
         names = dict(zip(text.numbers, zip(text.words, text.counts, strict=True), strict=True))
@@ -152,7 +152,7 @@ class Changes:
         every = np.tile(candidates, new.n_documents)
         numbers = self.samples.predictor.features.pairs(new.prepared, rows, every, ways)
         own = self.samples.predictor.mean_of(new, Shortlist(rows, every, numbers))
-        change = self.samples.predictor.calibrated(own, ways).reshape(new.n_documents, -1)
+        change = self.samples.predictor.calibrated(own).reshape(new.n_documents, -1)
         return [list(zip(candidates.tolist(), row, strict=True)) for row in (change - change[0]).tolist()]
 
     def _topic_changes(self, shares: NDArray[np.float32], lengths: Array) -> Array:

@@ -118,11 +118,11 @@ class PairReader:
         The `link_numbers` of the pairs can be given where they are there already.
         """
         numbers = self.link_numbers(source, target) if numbers is None else numbers
-        own = self.predictor.mean_of(self._as_new, Shortlist(source, target, {True: numbers}))
+        own = self.predictor.mean_of(self._as_new, Shortlist(source, target, {True: numbers}))[True]
         if not self.network.directed:
             back = Shortlist(target, source, {True: self.link_numbers(target, source)})
-            own = (own + self.predictor.mean_of(self._as_new, back)) / 2
-        return self.predictor.calibrated(own, [True])
+            own = (own + self.predictor.mean_of(self._as_new, back)[True]) / 2
+        return self.predictor.calibrated({True: own})
 
     def topic_parts(self, source: Indices, target: Indices) -> Array:
         """Return what pairs of topics add to scores, pairs x K x K, on average over the samples of one chain."""
@@ -165,8 +165,8 @@ class PairReader:
         pairs = predictor.finder().shortlist(new, documents, predictor._ways("both"), top, self._not_suggested)
         best = predictor.best(new, pairs, top)
         by_sample = predictor.by_sample(new, best)
-        lower, upper = (predictor.calibrated(bound, best.numbers) for bound in interval_of(by_sample, INTERVAL))
-        probability = predictor.calibrated(by_sample.mean(axis=0), best.numbers)
+        lower, upper = interval_of(predictor.calibrated(by_sample), INTERVAL)
+        probability = predictor.calibrated({way: p.mean(axis=0) for way, p in by_sample.items()})
         outward = self._stronger(best.rows, best.candidates, best.numbers)
         source, target = np.where(outward, best.rows, best.candidates), np.where(outward, best.candidates, best.rows)
         numbers = np.where(outward[:, None], best.numbers[True], best.numbers.get(False, 0.0))

@@ -226,7 +226,11 @@ _CHAIN = _fields(
     }
 )
 _CURVE = _fields({"knots": _list(_finite, least=1), "slopes": _list(_positive, least=2), "level": _finite})
-_CALIBRATION = _fields({"offset": _finite, "curves": _table(_CURVE), "n_documents": _count, "n_links": _count})
+_share = _when(lambda value: _is_finite(value) and 0 <= value <= 1)
+_CALIBRATION = _fields(
+    {"offset": _finite, "curves": _table(_CURVE), "n_documents": _count, "n_links": _count, "reciprocity": _share},
+    optional=("reciprocity",),
+)
 _MANIFEST = _fields(
     {
         "kind": _text,
