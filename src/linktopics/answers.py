@@ -11,8 +11,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics._inputs import (
-    Documents,
-    check_direction,
     resolve_counts,
     resolve_documents,
     resolve_links,
@@ -173,22 +171,24 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         """
         check_is_fitted(self)
         new = resolve_documents(self, documents)
-        return self._predictor.suggest(new, top, direction, interval, search=search)
+        return self._predictor.suggest(new, top, direction, interval, search)
 
     def suggest_links_for(
         self, ids: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
     ) -> pd.DataFrame:
         """Return further documents that documents of the network should link with, best first, and why.
 
-        They are looked at as new documents, by their words; themselves and documents they are linked with already are
-        left out.
+        Themselves and documents they are linked with already are left out. Each pair is looked at as `explain_link`
+        looks at it: the document has the topics it was fitted with, and in all else it is new, with no link between the
+        two known.
 
         Parameters
         ----------
         ids : id, or list of ids
             Training documents.
         top, direction, interval, search
-            As in `suggest_links`. A link in the other direction does not keep one from being suggested.
+            As in `suggest_links`. A link in the other direction does not keep one from being suggested, and has no
+            influence on its score.
 
         Returns
         -------
@@ -208,17 +208,8 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         listed = list(ids) if isinstance(ids, list | tuple | np.ndarray) else [ids]
         if not listed:
             raise DataError("there are no documents: the list of ids is empty.")
-        check_direction(direction)
-        network = self.network_
-        places = np.array([network.index_of(id) for id in listed])
-        source, target = network.links.T
-        linked = []
-        for place in places:
-            out, into = target[source == place], source[target == place]
-            ways = {"out": [out], "in": [into], "both": [out, into]}
-            linked.append(np.concatenate([[place], *ways["both" if not network.directed else direction]]))
-        documents = Documents.of(network.subset(places))
-        table = self._predictor.suggest(documents, top, direction, interval, linked, search)
+        places = np.array([self.network_.index_of(id) for id in listed], dtype=np.int64)
+        table = self._predictor.suggest_known(places, top, direction, interval, search)
         return table.assign(document=np.fromiter((listed[i] for i in table["document"]), object, len(table)))
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
@@ -252,7 +243,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         check_is_fitted(self)
         return self._predictor.words(*resolve_links(self.network_, links, linked_by))
 
-    def explain_link(self, source: Any, target: Any, *, documents: Any = None) -> pd.DataFrame:
+    def explain_link(self, source: Any, target: Any, *, documents: Any = None, new_end: str = "source") -> pd.DataFrame:
         """Return the parts of the score of a pair: how much each topic of the source pulls each topic of the target.
 
         Parameters
@@ -261,6 +252,9 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
             Training documents by id. New documents take the place of the end that is None.
         documents : array-like, sparse matrix, DocumentNetwork, text or list of texts, default=None
             New documents, each of which is paired with the other end.
+        new_end : {"source", "target"}, default="source"
+            Which of two training documents is looked at as new; the other is the candidate, with its other links.
+            "target" explains what ``suggest_links_for(target, direction="in")`` says of the source.
 
         Returns
         -------
@@ -269,7 +263,7 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
             for each feature (``feature``, ``detail``), by size of its ``part`` of the score; with new documents also
             ``document``, their number. Parts sum to the score, averaged over the samples of the best chain. ``share``
             is the part relative to all parts of its sign. A pair of training documents is looked at as if the source
-            was new and the links between the two were not known.
+            (see `new_end`) was new and the links between the two were not known.
 
         Examples
         --------
@@ -283,8 +277,10 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
         True
         """
         check_is_fitted(self)
+        if new_end not in ("source", "target"):
+            raise ValueError(f'new_end is {new_end!r}; it must be "source" or "target".')
         new = None if documents is None else resolve_documents(self, documents)
         places = {self.network_.index_of(end) for end in (source, target) if end is not None}
         if len(places) == 1 and source is not None and target is not None:
             raise DataError(f"{source!r} was given twice; a document has no link to itself to explain.")
-        return self._predictor.explain(source, target, new)
+        return self._predictor.explain(source, target, new, new_end)

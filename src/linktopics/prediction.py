@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from linktopics.calibration import (
 from linktopics.errors import DataError, NetworkWarning
 from linktopics.features import FeatureSet
 from linktopics.features.base import TrainingView
+from linktopics.features.links import Links
 from linktopics.index import EXACT_UP_TO, CandidateIndex, index_library
 from linktopics.inference import infer_topics
 from linktopics.network import DocumentNetwork
@@ -133,29 +134,83 @@ class Predictor:
         top: int,
         direction: str,
         interval: float,
-        left_out: list[NDArray[np.int64]] | None = None,
         search: str = "auto",
     ) -> pd.DataFrame:
-        """Return the best candidates with an interval and a reason, block by block of new documents.
+        """Return the best candidates of new documents, with an interval and a reason.
 
-        Candidates that are `left_out` for a document are not suggested to it. `search` is "exact", "index", or "auto",
-        which is the index for a large network.
+        `search` is "exact", "index", or "auto", which is the index for a large network.
         """
+        finder = self._checked_finder(top, interval, search)
+        return self._suggested(finder, self._new(documents, direction), top, direction, interval)
+
+    def suggest_known(
+        self, places: NDArray[np.int64], top: int, direction: str, interval: float, search: str = "auto"
+    ) -> pd.DataFrame:
+        """Return the same of training documents, but for candidates they are linked with in that direction.
+
+        They have the topics they were fitted with. A link in the other direction is left out of what features know of
+        the pair.
+        """
+        finder = self._checked_finder(top, interval, search)
+        check_direction(direction)
+        self._check_links()
+        prepared = self.features.prepare(Documents.of(self.network.subset(places)))
+        new = NewDocuments(len(places), [sample.doc_topic[places] for sample in self.samples], prepared, places)
+        return self._suggested(finder, new, top, direction, interval)
+
+    def _checked_finder(self, top: int, interval: float, search: str) -> ExactSearch | CandidateIndex:
         check_top(top)
         check_interval(interval)
-        finder = self.finder(search)
-        new = self._new(documents, direction)
+        return self.finder(search)
+
+    def _suggested(
+        self, finder: ExactSearch | CandidateIndex, new: NewDocuments, top: int, direction: str, interval: float
+    ) -> pd.DataFrame:
+        """Return suggestions block by block of documents."""
+        ways = self._ways(direction)
+        left_out, back = (None, None) if new.known is None else self._linked(new.known, ways)
         blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
             def run(rows: slice) -> pd.DataFrame:
-                shortlist = finder.shortlist(new, rows, self._ways(direction), int(top), left_out)
+                shortlist = finder.shortlist(new, rows, ways, int(top), left_out)
+                if back is not None:
+                    shortlist = shortlist.with_others(back.part((back.rows >= rows.start) & (back.rows < rows.stop)))
                 frame = self._table(new, self.best(new, shortlist, int(top)), interval)
                 progress.advance("")
                 return frame
 
             frames = self._spread(run, blocks)
         return pd.concat(frames, ignore_index=True)
+
+    def _linked(self, known: NDArray[np.int64], ways: list[bool]) -> tuple[list[NDArray[np.int64]], Shortlist]:
+        """Return for training documents themselves and all they are linked with, and the pairs linked the other way.
+
+        The latter may be suggested. Their features are those of documents that are not linked, which searches among all
+        candidates do not know.
+        """
+        start, neighbours = self._links.neighbours.indptr, self._links.neighbours.indices
+        of_each = [neighbours[start[place] : start[place + 1]].astype(np.int64) for place in known]
+        rows = np.repeat(np.arange(len(known)), [len(own) for own in of_each])
+        new, candidates = known[rows], np.concatenate([np.empty(0, np.int64), *of_each])
+        there = [self._links.has(new, candidates) if way else self._links.has(candidates, new) for way in ways]
+        free = ~np.any(there, axis=0)
+        new, candidates = new[free], candidates[free]
+        numbers = {way: self.features.known_pairs(self._view(new, candidates, way)) for way in ways}
+        left_out = [np.append(own, place) for own, place in zip(of_each, known, strict=True)]
+        return left_out, Shortlist(rows[free], candidates, numbers)
+
+    @cached_property
+    def _links(self) -> Links:
+        return Links.of(self.network)
+
+    @cached_property
+    def _of_known(self) -> dict[int, Any]:
+        """What features need of the training documents in the place of new ones, kept once it is asked for."""
+        return {}
+
+    def _view(self, new: NDArray[np.int64], candidates: NDArray[np.int64], outward: bool) -> TrainingView:
+        return TrainingView(self.network, new, candidates, np.full(len(new), outward), self._of_known)
 
     def finder(self, search: str = "auto") -> ExactSearch | CandidateIndex:
         """Return what proposes the best candidates of new documents."""
@@ -236,20 +291,31 @@ class Predictor:
                 [new.shares[s][row] for s in shown],
                 [self.samples[s].doc_topic[own.candidates] for s in shown],
                 own.numbers,
-                new.prepared,
-                row,
+                partial(self._detail, new, row),
                 own.candidates,
             )
         return reasons
 
-    def explain(self, source: Any, target: Any, documents: Documents | None) -> pd.DataFrame:
-        """Return the parts of the scores of pairs; new documents take the place of the end that is None."""
+    def _detail(self, new: NewDocuments, row: int, feature: int, candidate: int, outward: bool) -> str:
+        """Say what a feature of a pair comes from; if the two are linked, as if they were not."""
+        its = self.features.features[feature]
+        if new.known is not None:
+            place, other = new.known[[row]], np.array([candidate])
+            if self._links.linked(place, other)[0]:
+                return its.known_detail(self._view(place, other, outward))
+        return its.detail(new.prepared[feature], row, candidate, outward)
+
+    def explain(self, source: Any, target: Any, documents: Documents | None, new_end: str = "source") -> pd.DataFrame:
+        """Return the parts of the scores of pairs; new documents take the place of the end that is None.
+
+        Of two training documents the one at `new_end` is looked at as new.
+        """
         self._check_links()
         if documents is None:
             if source is None or target is None:
                 raise DataError("one end of the pair is None; pass documents= to put new ones in its place.")
             a, b = self.network.index_of(source), self.network.index_of(target)
-            numbers, details = self.features.known_pair(self.network, a, b)
+            numbers, details = self.features.known_pair(self.network, a, b, new_end == "source")
             return self._explainer.table(self._topics(a), self._topics(b), numbers, details)
         if (source is None) == (target is None):
             raise DataError("new documents take the place of one end: pass None for it and an id for the other.")
@@ -282,8 +348,7 @@ class Predictor:
 
     def _as_new(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the model's own probabilities of links from sources that are looked at as new."""
-        view = TrainingView(self.network, source, target, np.ones(len(source), dtype=bool))
-        pairs = Shortlist(source, target, {True: self.features.known_pairs(view)})
+        pairs = Shortlist(source, target, {True: self.features.known_pairs(self._view(source, target, True))})
         everything = NewDocuments(self.network.n_documents, [sample.doc_topic for sample in self.samples], [])
         return self.mean_of(everything, pairs)[True]
 

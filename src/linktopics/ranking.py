@@ -41,11 +41,24 @@ SAME = 1e-15
 
 @dataclass(frozen=True)
 class NewDocuments:
-    """New documents: their number, their topics in each sample, and what features know of them."""
+    """New documents, or training documents in their place.
+
+    Attributes
+    ----------
+    n_documents : int
+        Their number.
+    shares : list of ndarray
+        Their topics in each sample.
+    prepared : list
+        What features know of them.
+    known : ndarray of int64 or None
+        The training documents that they are; None if they are new.
+    """
 
     n_documents: int
     shares: list[NDArray[np.float32]]
     prepared: list[Any]
+    known: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,12 @@ class Shortlist:
         """Return some of the pairs."""
         numbers = {way: x[which] for way, x in self.numbers.items()}
         return Shortlist(self.rows[which], self.candidates[which], numbers)
+
+    def with_others(self, other: Shortlist) -> Shortlist:
+        """Return these pairs and others, whose numbers are for the same directions."""
+        numbers = {way: np.concatenate([x, other.numbers[way]]) for way, x in self.numbers.items()}
+        rows = np.concatenate([self.rows, other.rows])
+        return Shortlist(rows, np.concatenate([self.candidates, other.candidates]), numbers)
 
 
 def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:

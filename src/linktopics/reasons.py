@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,8 +101,7 @@ class Explainer:
         new: Shares,
         old: Shares,
         numbers: dict[bool, Array],
-        prepared: list[Any],
-        row: int,
+        detail: Callable[[int, int, bool], str],
         candidates: NDArray[np.int64],
     ) -> list[str]:
         """Name what speaks most for each link of one new document, in the direction that speaks more for it.
@@ -115,10 +114,8 @@ class Explainer:
             Those of the candidates.
         numbers : dict of bool to ndarray of shape (n_candidates, n_columns)
             Features, for each direction that counts: True for links from the new document.
-        prepared : list
-            What features know of the new documents.
-        row : int
-            The number of this one among them.
+        detail : callable
+            Says what a feature comes from, given its number, the candidate and the direction.
         candidates : ndarray of int64
             The candidates' indices.
         """
@@ -140,7 +137,7 @@ class Explainer:
                     what = f"{labels[at // K]} {arrow} {labels[at % K]}"
                 else:
                     feature = self.features.features[at - K * K]
-                    what = feature.detail(prepared[at - K * K], row, candidate, way) or feature.name
+                    what = detail(int(at) - K * K, candidate, way) or feature.name
                 named.append(f"{share[at]:.2f} {what}")
             sentences.append("; ".join(named))
         return sentences

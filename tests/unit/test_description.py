@@ -147,26 +147,6 @@ def test_too_many_topics_for_so_little_text_are_told():
     assert "hardly told apart" not in make_model().summary_text()
 
 
-@pytest.mark.parametrize("direction", ["both", "out", "in"])
-def test_further_links_of_known_documents(model, direction):
-    network = model.network_
-    asked = ["d7", "d2"]
-    found = model.suggest_links_for(asked, top=1000, direction=direction)
-    for id in asked:
-        place = network.index_of(id)
-        new = model.suggest_links(network.subset([place]), top=1000, direction=direction)
-        out = {f"d{j}" for i, j in network.links if i == place}
-        into = {f"d{i}" for i, j in network.links if j == place}
-        linked = out | into if direction == "both" or not network.directed else out if direction == "out" else into
-        assert linked
-        expected = new[~new.id.isin({id, *linked})]
-        here = found[found.document == id]
-        assert here.id.tolist() == expected.id.tolist()
-        np.testing.assert_allclose(here.probability, expected.probability, rtol=1e-12)
-        assert here.why.tolist() == expected.why.tolist()
-    assert model.suggest_links_for("d2", top=3, direction=direction).id.tolist() == here.id.tolist()[:3]
-
-
 def test_wrong_documents_to_suggest_for(model):
     with pytest.raises(DataError, match="no document has the id 'd99'"):
         model.suggest_links_for("d99")

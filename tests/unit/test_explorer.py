@@ -11,7 +11,6 @@ from linktopics.evaluation import Evaluation, evaluate
 from linktopics.explorer import Explorer, bundle
 from linktopics.explorer.topics import LAMBDAS, N_WORDS
 from linktopics.features import Column, similarity
-from linktopics.prediction import Predictor
 from small_models import LINKS, TEXTS, small_model, small_network
 
 pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.MixingWarning")
@@ -128,13 +127,8 @@ def test_many_pairs_at_once_or_one_by_one(explorer, model, monkeypatch):
 
 
 @pytest.mark.parametrize("place", [0, 5, 11])
-def test_suggestions_are_those_of_the_model(explorer, model, place, monkeypatch):
-    """They are those of `suggest_links_for`, but that documents keep the topics they were fitted with.
-
-    There they are looked at as new ones, with topics from their words alone, so here inference is made to give the
-    fitted ones.
-    """
-    monkeypatch.setattr(Predictor, "infer", lambda self, sample, counts: sample.doc_topic[[place]])
+def test_suggestions_are_those_of_the_model(explorer, model, place):
+    """They are those of `suggest_links_for`."""
     expected = model.suggest_links_for(model.network_.ids[place], top=4)
     suggested = explorer.document(place, suggestions=4)["suggested"]
     ids = model.network_.ids

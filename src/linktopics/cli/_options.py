@@ -37,6 +37,13 @@ class Direction(str, Enum):
     into = "in"
 
 
+class End(str, Enum):
+    """An end of a link."""
+
+    source = "source"
+    target = "target"
+
+
 class Search(str, Enum):
     """How the best candidates are found."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from linktopics.cli._app import Debug, app
-from linktopics.cli._options import NUMBER, REAL, Coherence, Direction, Format, FormatOption, Model, Search, Top
+from linktopics.cli._options import NUMBER, REAL, Coherence, Direction, End, Format, FormatOption, Model, Search, Top
 
 __all__: list[str] = []
 
@@ -106,10 +106,13 @@ def explain(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="Id of the document that links.", show_default=False)],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="Id of the one it links to.", show_default=False)],
     top: Top = 10,
+    new_end: Annotated[
+        End, typer.Option(help="Which document is looked at as new; suggest --direction in asks about the target.")
+    ] = End.source,
     format: FormatOption = Format.auto,
     debug: Debug = False,
 ) -> None:
     """Show why two documents link, or do not: the topics and features that speak for it and against it."""
     from linktopics.commands.asking import show_explanation
 
-    show_explanation(model, source, target, top, format.value)
+    show_explanation(model, source, target, top, new_end.value, format.value)

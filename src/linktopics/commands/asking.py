@@ -112,12 +112,12 @@ def show_words(path: Path, links: Sequence[str] | None, linked_by: Sequence[str]
     emit(Result("words", columns, rows, "words", {"links": out, "linked_by": into}, heading, notes), format)
 
 
-def show_explanation(path: Path, source: str, target: str, top: int, format: str) -> None:
+def show_explanation(path: Path, source: str, target: str, top: int, new_end: str, format: str) -> None:
     """Print what speaks for and against a link."""
     model = RelationalTopicModel.load(path)
     network = model.network_
     ends = find_id(network, source), find_id(network, target)
-    frame = model.explain_link(*ends)
+    frame = model.explain_link(*ends, new_end=new_end)
     rows = [_part(row) for row in frame.head(top).to_dict("records")]
     score = float(frame["part"].sum())
     linked = _linked(network, *ends)
@@ -133,8 +133,8 @@ def show_explanation(path: Path, source: str, target: str, top: int, format: str
     rest = [f"{len(frame) - top:,} more of {len(frame):,} parts: --top {len(frame)}"] if len(frame) > top else []
     notes = [
         *rest,
-        "part: of the score, as if the first document was new and no link between the two was known. share: of all "
-        "parts of the same sign.",
+        f"part: of the score, as if the {'first' if new_end == 'source' else 'second'} document was new and no link "
+        "between the two was known. share: of all parts of the same sign.",
     ]
     emit(Result("explain", columns, rows, "parts", facts, heading, notes), format)
 

@@ -280,9 +280,15 @@ class FeatureSet:
         values = [np.empty((len(view.new), 0)), *(feature.known_pairs(view) for feature in self.features)]
         return standard(np.concatenate(values, axis=1), self.mean, self.scale)
 
-    def known_pair(self, network: DocumentNetwork, source: int, target: int) -> tuple[Array, list[str]]:
-        """Return the numbers of a pair of training documents as if it had no link, and what they come from."""
-        view = TrainingView(network, np.array([source]), np.array([target]), np.array([True]))
+    def known_pair(
+        self, network: DocumentNetwork, source: int, target: int, outward: bool = True
+    ) -> tuple[Array, list[str]]:
+        """Return the numbers of a pair of training documents as if it had no link, and what they come from.
+
+        The source is looked at as new; if not `outward`, the target is.
+        """
+        new, candidate = (source, target) if outward else (target, source)
+        view = TrainingView(network, np.array([new]), np.array([candidate]), np.array([outward]))
         return self.known_pairs(view)[0], [feature.known_detail(view) for feature in self.features]
 
 
