@@ -38,6 +38,7 @@ from common import (
 )
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics._inputs import Documents
+from linktopics.errors import mixing_not_told
 from linktopics.features import resolve_features
 from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import padded
@@ -73,7 +74,8 @@ def fitted(network: DocumentNetwork, n_topics: int, threads: int, folder: Path |
         model = RelationalTopicModel.load(folder)
         return model.set_params(n_jobs=threads, verbose=False)
     short: dict[str, Any] = {"n_chains": 2, "n_iter": 60, "n_samples": 5, "thin": 2, "negatives": 5, "random_state": 0}
-    model = RelationalTopicModel(n_topics, n_jobs=threads, verbose=False, **short).fit(network)
+    with mixing_not_told():
+        model = RelationalTopicModel(n_topics, n_jobs=threads, verbose=False, **short).fit(network)
     if folder is not None:
         model.save(folder)
     return model

@@ -95,10 +95,10 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     outgoing, incoming = links_between(network, task.test, task.train)
     model = seeded(clone(task.estimator), task.seeds)
     model.set_params(**{name: False for name in model.get_params() if _last(name) == "verbose"})
-    if isinstance(model, RelationalTopicModel):
-        _warm_up(model.n_topics, model.loss, model.weights, model.sampler, network.directed)
-    start = time.perf_counter()
     with mixing_not_told():
+        if isinstance(model, RelationalTopicModel):
+            _warm_up(model.n_topics, model.loss, model.weights, model.sampler, network.directed)
+        start = time.perf_counter()
         model.fit(training)
     row = {"model": task.label, "fold": task.fold, "train_seconds": time.perf_counter() - start}
     truth = {"both": outgoing + incoming, "out": outgoing, "in": incoming}[

@@ -91,7 +91,7 @@ class GoesOn:
         self._describe(run)
         if kept is not None:
             kept.finish()  # if this fails, the model is fitted all the same, and can be saved elsewhere
-        verdict = self._verdict() if len(run.chains) > 1 and self.verbose is not False else None
+        verdict = self._verdict() if len(run.chains) > 1 else None
         if verdict is not None:
             warnings.warn(verdict, MixingWarning, stacklevel=user_stacklevel())
         return self

@@ -141,7 +141,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
     n_jobs : int, default=None
         Threads; chains, shards of chains and new documents are spread over them. None is one, -1 all cores.
     verbose : bool or "auto", default="auto"
-        Whether to show a progress bar; "auto" does after two seconds, on a terminal.
+        Whether to show a progress bar; "auto" does after two seconds, on a terminal. It has no say in warnings: a
+        `MixingWarning` is silenced by ``warnings.filterwarnings("ignore", category=MixingWarning)``.
 
     Attributes
     ----------

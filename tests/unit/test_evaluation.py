@@ -16,7 +16,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import linktopics._folds as folds_module
-from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel, SamplingError
+from linktopics import DataError, DocumentNetwork, MixingWarning, NetworkWarning, RelationalTopicModel, SamplingError
 from linktopics._folds import ResultFile
 from linktopics.evaluation import METRICS, Evaluation, document_folds, evaluate, make_model
 from linktopics.metrics import auc
@@ -428,6 +428,14 @@ def test_warnings_come_once_per_model(n_jobs):
     assert sorted(text[:3] for text in told) == ["a, ", "b, "]
     assert all(text.endswith(" links are few.") for text in told)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_mixing_is_not_told_of_folds_nor_of_what_compiles_their_kernels():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = RelationalTopicModel(7, n_iter=1, n_samples=1, thin=1, n_chains=2, negatives=2)
+        evaluate(planted(), {"a": model}, folds=2, words=False, n_jobs=1)
+    assert MixingWarning not in {warning.category for warning in caught}
 
 
 INTERRUPTED = """
