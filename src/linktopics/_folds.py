@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
 
 from linktopics import __version__
+from linktopics._threads import one_thread
 from linktopics._writing import check_no_device
 from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, mixing_not_told
 from linktopics.metrics import auc, link_ranks, word_ranks
@@ -77,7 +77,7 @@ def run_task(network: DocumentNetwork, number: int, task: Task) -> Result:
     Linear algebra is held to one thread: its sums depend on the number of threads, and seconds can be compared.
     """
     try:
-        with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+        with one_thread(), warnings.catch_warnings(record=True) as caught:
             row = _row(network, task)
     except Exception as error:
         place = f"{task.label}, fold {task.fold}"

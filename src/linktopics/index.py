@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from linktopics._threads import one_thread
 from linktopics.features import FeatureSet
 from linktopics.posterior import PosteriorSample
 from linktopics.ranking import ExactSearch, NewDocuments, Shortlist, no_link
@@ -90,7 +90,7 @@ class CandidateIndex:
         rng = np.random.default_rng(seed)
         docs = np.sort(rng.permutation(self.n_candidates)[:LEARNED_FROM])
         self.weights = np.mean([sample.feature_weights for sample in samples], axis=0) / features.scale
-        with threadpool_limits(1):  # sums of BLAS depend on the number of threads
+        with one_thread():  # sums of BLAS depend on the number of threads
             self._embed(docs, seed % 2**31)
             self._reduce(docs)
             self._build(seed % 2**31, effective_n_jobs(n_jobs))

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from linktopics._threads import one_thread
 from linktopics.engines import Engine, resolve_engine
 from linktopics.progress import ProgressBar
 from linktopics.sampler import Corpus, Priors, Sampler, Settings, State, initial_state, learn_alpha, learn_beta
@@ -293,7 +293,7 @@ def run_chains(
             chain.sent = {name: amount / swept for name, amount in sampler.sent.items()}
 
     left = sum(plan.length - chain.state.iteration for chain in chains)
-    with threadpool_limits(1), runs_shards, ProgressBar(left, verbose, doing) as progress:
+    with one_thread(), runs_shards, ProgressBar(left, verbose, doing) as progress:
         _spread(run, len(chains), workers, stop, inline=keep is None)
 
 

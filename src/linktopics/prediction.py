@@ -14,10 +14,10 @@ import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from linktopics._checks import user_stacklevel
 from linktopics._inputs import Documents, check_direction, check_interval, check_top, resolve_candidates
+from linktopics._threads import one_thread
 from linktopics.calibration import (
     HeldOutPairs,
     LinkCalibration,
@@ -435,7 +435,7 @@ class Predictor:
 
     def _spread(self, run: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
         """Apply a function to each item, in threads; BLAS, which would start threads of its own, gets one."""
-        with threadpool_limits(1), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
+        with one_thread(), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
             return list(pool.map(run, items))
 
     def _check_links(self) -> None:

@@ -24,9 +24,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-from threadpoolctl import threadpool_limits
 
 from linktopics._inputs import seed_sequence
+from linktopics._threads import one_thread
 from linktopics.network import DocumentNetwork
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def make_network(
     for_words, for_links = (np.random.default_rng(seed) for seed in seed_sequence(random_state).spawn(2))
     topic_word = for_words.dirichlet(np.full(n_words, float(beta)), size=n_topics)
     counts, zbar, doc_topic = _draw_documents(n_documents, topic_word, mean_length, alpha, return_truth, for_words)
-    with threadpool_limits(1, user_api="blas"):  # sums depend on the number of threads, in their last digits
+    with one_thread():  # sums depend on the number of threads, in their last digits
         intercept = _find_intercept(zbar, matrix, mean_degree, directed, for_links)
         links = _draw_links(zbar, matrix, intercept, directed, for_links)
     vocabulary = [f"w{word}" for word in range(n_words)]

@@ -10,13 +10,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from linktopics import __version__
+from linktopics._threads import one_thread
 from linktopics.errors import EngineError
 from linktopics.sampler.crew import WorkersLostError, kind_of, n_bytes
 from linktopics.sampler.parts import Part
@@ -289,7 +290,8 @@ class _Worker:
     """One shard in a process of its own."""
 
     def __init__(self, part: Part, settings: Settings, state: State) -> None:
-        threadpool_limits(1)
+        self._one_thread = ExitStack()
+        self._one_thread.enter_context(one_thread())  # for as long as the process lives
         self.part: Part = _copied(part)
         self.settings = settings
         self.begin(state)

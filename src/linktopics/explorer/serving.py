@@ -14,9 +14,9 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from linktopics._threads import one_thread
 from linktopics.errors import DataError
 from linktopics.explorer.guard import LOOPBACK, error_response
 from linktopics.explorer.limits import Limits
@@ -209,7 +209,7 @@ def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
     gc.collect()
     gc.freeze()  # the model stays: it need not be looked through again and again for what could go
     try:
-        with threadpool_limits(1):  # texts are answered side by side already
+        with one_thread():  # texts are answered side by side already
             server.run(sockets=[bound])
     except KeyboardInterrupt:
         pass  # which is how a server ends

@@ -21,8 +21,7 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
+from linktopics._threads import one_thread
 from linktopics.errors import LinktopicsError
 from linktopics.explorer.answers import AboutChanges, AboutPair, AboutText, Answer, Answers
 
@@ -230,7 +229,7 @@ def _receive(file: Any) -> Any:
 def _work(other: socket.socket, make: Callable[[], Answers]) -> None:
     """Answer what comes through a socket until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes the socket
-    with threadpool_limits(1), other, other.makefile("rb") as file:  # as many processes as cores are there already
+    with one_thread(), other, other.makefile("rb") as file:  # as many processes as cores are there already
         try:
             answers = make()
             answers.warm_up()
