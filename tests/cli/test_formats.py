@@ -9,12 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 from command_line import LONG, ODD, asked, succeed
 from rich.cells import cell_len
 
 from linktopics.cli import app
+from linktopics.commands.output import Column, Result, emit
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "json.md"
 
@@ -86,6 +88,32 @@ def test_csv_has_the_rows_of_json(name, odd):
                 assert all(str(one) in text for one in value)
             else:
                 assert text == ("" if value is None else str(value))
+
+
+FORMULAS = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "two\r=1"]
+
+
+def in_format(format, rows, capsys):
+    emit(Result("suggest", [Column("value")], [{"value": value} for value in rows]), format)
+    return capsys.readouterr().out
+
+
+def test_csv_has_no_formulas(capsys):
+    """Spreadsheets would run them; an apostrophe makes them text, and quotes keep what follows a CR in its cell."""
+    lines = list(csv.reader(io.StringIO(in_format("csv", [*FORMULAS, ["-a", "b"]], capsys), newline="")))
+    assert [line[0] for line in lines[1:]] == [*(f"'{text}" for text in FORMULAS[:-1]), FORMULAS[-1], "'-a, b"]
+
+
+def test_numbers_and_other_texts_stay_in_csv(capsys):
+    values = [-0.5, -3, np.float64(-1e-9), np.float32(-2.5), np.int64(-7), "a=b", "'quoted'", None, ""]
+    lines = list(csv.reader(io.StringIO(in_format("csv", values, capsys), newline="")))
+    shown = ["-0.5", "-3", "-1e-09", "-2.5", "-7", "a=b", "'quoted'", "", ""]
+    assert ["".join(line) for line in lines[1:]] == shown
+
+
+def test_formulas_stay_in_json_and_plain_text(capsys):
+    assert [row["value"] for row in json.loads(in_format("json", FORMULAS, capsys))["rows"]] == FORMULAS
+    assert in_format("plain", FORMULAS[:4], capsys).split("\n")[1:-1] == FORMULAS[:4]
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

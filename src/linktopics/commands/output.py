@@ -36,6 +36,9 @@ JSON_FORMAT = 1
 KEPT = "\n\u200c\u200d"
 """Characters that show nothing and stay: ends of lines, and what joins parts of an emoji or keeps letters apart."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What opens a formula in some spreadsheet."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -135,9 +138,10 @@ def _write(result: Result, format: str) -> None:
         _print_table(result)
     else:
         names = [column.name for column in result.columns if column.only != "table"]
-        rows = ([_flat(row.get(name)) for name in names] for row in result.rows)
+        cell = _no_formula if format == "csv" else _flat
+        rows = ([cell(row.get(name)) for name in names] for row in result.rows)
         if format == "csv":
-            csv.writer(sys.stdout, lineterminator="\n").writerows([names, *rows])
+            csv.writer(_Lines()).writerows([names, *rows])
         else:
             for line in (names, *rows):
                 print("\t".join(one_line(str(value)) for value in line))
@@ -228,6 +232,28 @@ def _flat(value: Any) -> Any:
     if isinstance(value, Mapping):
         value = [f"{name} {one}" for name, one in value.items()]
     return joined(value)
+
+
+class _Lines:
+    """Standard output for `csv.writer`, which quotes a carriage return only if its own lines end in one."""
+
+    def write(self, line: str) -> None:
+        sys.stdout.write(line.removesuffix("\r\n") + "\n")
+
+
+def _no_formula(value: Any) -> Any:
+    """Turn a value into one cell of CSV; a text that spreadsheets would run has an apostrophe before it, as OWASP says.
+
+    Numbers stay numbers. The pages do the same, in static/csv.js.
+
+    Examples
+    --------
+    >>> _no_formula("=1+1"), _no_formula(["-a", "b"]), _no_formula(-0.5)
+    ("'=1+1", "'-a, b", '-0.5')
+    """
+    cell = _flat(value)
+    is_text = isinstance(cell, str) and not isinstance(value, float)
+    return f"'{cell}" if is_text and cell.startswith(FORMULA) else cell
 
 
 def _jsonable(value: Any) -> Any:
