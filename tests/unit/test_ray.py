@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,6 +123,37 @@ def test_no_cluster():
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert "EngineError: no Ray cluster was found at address '127.0.0.1:9' (" in found.stderr, found
     assert "ray start --head" in found.stderr
+
+
+NOT_STARTED = [
+    (Exception("The current node timed out during startup.\nThis could happen."), EngineError, "(This could happen.)"),
+    (RuntimeError("no room"), EngineError, "(no room)"),
+    (KeyboardInterrupt(), KeyboardInterrupt, ""),
+]
+
+
+@pytest.mark.parametrize(("raised", "kind", "said"), NOT_STARTED, ids=["late", "failed", "interrupted"])
+def test_ray_does_not_start(raised, kind, said, monkeypatch):
+    """Ray raises plain Exception, too. The folder that it was given is removed, and another try begins anew."""
+    made = []
+
+    def init(**options):
+        made.append(Path(options["_temp_dir"]))
+        (made[-1] / "session").mkdir()
+        raise raised
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    monkeypatch.setattr(ray, "init", init)
+    engine = Ray()
+    for number in (1, 2):
+        with pytest.raises(kind) as error:
+            engine.__enter__()
+        assert len(made) == number
+        assert not made[-1].exists()
+    if kind is EngineError:
+        assert str(error.value).startswith(f"Ray did not start on this machine {said}; try again")
+        assert "engines.Ray(address='auto')" in str(error.value)
 
 
 def test_ray_is_not_installed(network, monkeypatch):

@@ -48,7 +48,7 @@ class Ray:
     cpus_per_shard : float, default=1.0
         What each actor asks of the cluster.
     timeout : float, default=60.0
-        Seconds to wait for actors to start.
+        Seconds to wait for actors to start. For Ray itself to start on this machine there are the 30 that Ray gives.
 
     Examples
     --------
@@ -81,18 +81,24 @@ class Ray:
         before = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(**options)
-        except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+            self._connected = True
+        except Exception as error:  # Ray raises that class itself where a node does not start in time
             raise _no_cluster(self.address, error) from None
         finally:
             if threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGTERM, before)  # which Ray has taken
-        self._connected = True
+            if not self._connected:
+                self._leave(ray)
         return self
 
     def __exit__(self, *exception: Any) -> None:
         if self._connected:
-            _import_ray().shutdown()
-            self._connected = False
+            self._leave(_import_ray())
+
+    def _leave(self, ray: Any) -> None:
+        """End what was started, and remove the folder that was made for it."""
+        ray.shutdown()
+        self._connected = False
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
@@ -125,6 +131,12 @@ def _check_reachable(address: str) -> None:
 
 
 def _no_cluster(address: str | None, error: BaseException) -> EngineError:
+    if address is None:
+        return EngineError(
+            f"Ray did not start on this machine ({_last_line(error)}); try again when the machine is less busy and has "
+            "memory and disk to spare, start Ray by 'ray start --head' and pass engines.Ray(address='auto'), or leave "
+            "the engine out: threads give the same model."
+        )
     return EngineError(
         f"no Ray cluster was found at address {address!r} ({_last_line(error)}); start one by 'ray start --head', or "
         "leave the address out to use this machine alone. A cluster that asks for a token needs RAY_AUTH_MODE=token in "
