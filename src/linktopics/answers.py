@@ -149,9 +149,10 @@ class AnswersQuestions(PredictsWords, ClassNamePrefixFeaturesOutMixin, Transform
             Mass of the interval that `lower` and `upper` bound.
         search : {"auto", "exact", "index"}, default="auto"
             How the best are found: among all training documents, or among candidates from an approximate index, which
-            is built for the first question and needs ``pip install 'linktopics[index]'``. What is returned is scored
+            is built when it is first used and needs ``pip install 'linktopics[index]'``. What is returned is scored
             exactly either way; the index may miss a document. "auto" uses it, where it is installed, for more than
-            100,000 training documents.
+            100,000 training documents, from the 51st new document on: for fewer, building it takes longer than it
+            saves.
 
         Returns
         -------

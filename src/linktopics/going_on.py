@@ -256,9 +256,13 @@ class GoesOn:
             burn_in, n_samples, thin = FORGETTING
             without.plan = Plan(burn_in, min(n_samples, run.plan.n_samples), thin)
             without.calibration = LinkCalibration(without.sampling_offset)
-            every = (without.awake(), without.settings, without.chains, without.plan)
-            run_chains(*every, self.n_jobs, self.verbose, doing="calibrating")
-            return measure(run.network, held_out, others, offset, self._predictor_of(without))
+            run_chains(
+                *(without.awake(), without.settings, without.chains, without.plan, self.n_jobs, self.verbose),
+                doing="calibrating",
+            )
+            predictor = self._predictor_of(without)
+            del without  # tokens, pairs and states, whose room is needed now
+            return measure(run.network, held_out, others, offset, predictor)
 
     def _fitted_run(self) -> Run:
         if not hasattr(self, "_run"):

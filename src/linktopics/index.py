@@ -24,10 +24,14 @@ from linktopics.features import FeatureSet
 from linktopics.posterior import PosteriorSample
 from linktopics.ranking import ExactSearch, NewDocuments, Shortlist, no_link
 
-__all__ = ["EXACT_UP_TO", "CandidateIndex", "index_library"]
+__all__ = ["EXACT_UP_TO", "INDEX_AFTER", "CandidateIndex", "index_library"]
 
 EXACT_UP_TO = 100_000
 """Documents up to which ``search="auto"`` ranks all of them."""
+
+INDEX_AFTER = 50
+"""New documents for which ``search="auto"`` ranks all documents of a larger network, too: by then, that has taken about
+as long as it takes to build the index."""
 
 SHORTLIST, ONE_IN = 200, 500
 """Candidates from each source (the index for each direction, and features): so many, or one in so many documents."""

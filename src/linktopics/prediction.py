@@ -30,7 +30,7 @@ from linktopics.errors import DataError, NetworkWarning
 from linktopics.features import FeatureSet
 from linktopics.features.base import TrainingView
 from linktopics.features.links import Links
-from linktopics.index import EXACT_UP_TO, CandidateIndex, index_library
+from linktopics.index import EXACT_UP_TO, INDEX_AFTER, CandidateIndex, index_library
 from linktopics.inference import infer_topics
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import links_between
@@ -80,6 +80,7 @@ class Predictor:
     n_jobs: int | None
     verbose: bool | str = False
     told: bool = False
+    asked: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -138,9 +139,9 @@ class Predictor:
     ) -> pd.DataFrame:
         """Return the best candidates of new documents, with an interval and a reason.
 
-        `search` is "exact", "index", or "auto", which is the index for a large network.
+        `search` is "exact", "index", or "auto", which is the index for many new documents and a large network.
         """
-        finder = self._checked_finder(top, interval, search)
+        finder = self._checked_finder(top, interval, search, documents.counts.shape[0])
         return self._suggested(finder, self._new(documents, direction), top, direction, interval)
 
     def suggest_known(
@@ -151,17 +152,17 @@ class Predictor:
         They have the topics they were fitted with. A link in the other direction is left out of what features know of
         the pair.
         """
-        finder = self._checked_finder(top, interval, search)
+        finder = self._checked_finder(top, interval, search, len(places))
         check_direction(direction)
         self._check_links()
         prepared = self.features.prepare(Documents.of(self.network.subset(places)))
         new = NewDocuments(len(places), [sample.doc_topic[places] for sample in self.samples], prepared, places)
         return self._suggested(finder, new, top, direction, interval)
 
-    def _checked_finder(self, top: int, interval: float, search: str) -> ExactSearch | CandidateIndex:
+    def _checked_finder(self, top: int, interval: float, search: str, n_new: int) -> ExactSearch | CandidateIndex:
         check_top(top)
         check_interval(interval)
-        return self.finder(search)
+        return self.finder(search, n_new)
 
     def _suggested(
         self, finder: ExactSearch | CandidateIndex, new: NewDocuments, top: int, direction: str, interval: float
@@ -202,7 +203,7 @@ class Predictor:
 
     @cached_property
     def _links(self) -> Links:
-        return Links.of(self.network)
+        return Links(self.network)
 
     @cached_property
     def _of_known(self) -> dict[int, Any]:
@@ -212,16 +213,20 @@ class Predictor:
     def _view(self, new: NDArray[np.int64], candidates: NDArray[np.int64], outward: bool) -> TrainingView:
         return TrainingView(self.network, new, candidates, np.full(len(new), outward), self._of_known)
 
-    def finder(self, search: str = "auto") -> ExactSearch | CandidateIndex:
-        """Return what proposes the best candidates of new documents."""
-        return self._index if self._uses_index(search) else self._exact
+    def finder(self, search: str = "auto", n_new: int | None = None) -> ExactSearch | CandidateIndex:
+        """Return what proposes the best candidates of so many new documents; None is of more and more."""
+        return self._index if self._uses_index(search, n_new) else self._exact
 
-    def _uses_index(self, search: str) -> bool:
-        """Tell whether candidates come from the index."""
+    def _uses_index(self, search: str, n_new: int | None = None) -> bool:
+        """Tell whether candidates of so many further documents come from the index."""
         if search not in ("auto", "exact", "index"):
             raise ValueError(f'search is {search!r}; it must be "auto", "exact" or "index".')
         if search == "exact" or (search == "auto" and self.network.n_documents <= EXACT_UP_TO):
             return False
+        if search == "auto" and n_new is not None and "_index" not in vars(self):
+            self.asked += n_new
+            if self.asked <= INDEX_AFTER:
+                return False
         if index_library() is not None:
             return True
         cure = "pip install 'linktopics[index]'"
@@ -467,10 +472,11 @@ class Predictor:
         There are as many as directions that `numbers` speaks of.
         """
         total = {way: np.zeros((rows.stop - rows.start, len(chosen))) for way in numbers}
-        for sample, shares in zip(self.samples, new.shares, strict=True):
-            old = sample.doc_topic[chosen].astype(float)
-            for way, features in numbers.items():
-                total[way] += self._probabilities(sample, shares[rows], old, features, way)
+        for part in blocks_of(len(chosen), self.settings.n_topics, BLOCK_CELLS):  # topics of all would be a large copy
+            for sample, shares in zip(self.samples, new.shares, strict=True):
+                old = sample.doc_topic[chosen[part]].astype(float)
+                for way, features in numbers.items():
+                    total[way][:, part] += self._probabilities(sample, shares[rows], old, features[:, part], way)
         return {way: summed / len(self.samples) for way, summed in total.items()}
 
     def _probabilities(

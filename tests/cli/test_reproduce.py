@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import linktopics.features.similarity
+import linktopics.features.vectors
 import linktopics.study.comparison
 import linktopics.study.features
 import linktopics.study.registry
@@ -115,7 +115,7 @@ def small(data_dir, monkeypatch):
     for settings in (features.SAMPLES, features.START, RelationalTopicModel.__init__.__kwdefaults__):
         monkeypatch.setitem(settings, "n_samples", 2)
         monkeypatch.setitem(settings, "thin", 2)
-    monkeypatch.setattr(linktopics.features.similarity, "TOPIC_SWEEPS", 5)
+    monkeypatch.setattr(linktopics.features.vectors, "TOPIC_SWEEPS", 5)
 
 
 def run(*arguments):

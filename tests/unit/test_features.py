@@ -36,6 +36,7 @@ from linktopics.features import (
     similarity,
 )
 from linktopics.features.base import TrainingView
+from linktopics.features.vectors import Tfidf
 from linktopics.pairs import TrainingPairs
 from linktopics.reasons import N_REASONS, SMALLEST_SHARE
 from linktopics.sampler import Settings
@@ -398,7 +399,6 @@ def test_candidates_with_many_links(name, most, monkeypatch):
     details = [feature.detail(prepared, row, candidate, True) for row, candidate in zip(*pairs, strict=True)]
     monkeypatch.setattr(similarity, "MANY", 1)
     monkeypatch.setattr(similarity, "MEMBERS_AT_ONCE", most)
-    monkeypatch.setattr(similarity, "NORM_ROWS", most)
     vars(feature).pop("hubs", None)
     vars(feature).pop("norm", None)
     assert (feature.hubs[1] >= 0).any()
@@ -1545,6 +1545,6 @@ def test_tfidf_is_that_of_scikit_learn():
     counts, new = (rng.poisson(0.3, (n, 25)) for n in (40, 9))
     new[7] = 0
     expected = TfidfTransformer().fit(counts).transform(new).toarray()
-    vectors = similarity._Tfidf(csr_array(counts))(csr_array(new)).toarray()
+    vectors = Tfidf(csr_array(counts))(csr_array(new)).toarray()
     np.testing.assert_allclose(vectors, expected, rtol=1e-15)
     assert not vectors[7].any()

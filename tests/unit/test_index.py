@@ -69,6 +69,7 @@ def without_faiss(monkeypatch):
 def large(monkeypatch):
     """Let this network count as a large one."""
     monkeypatch.setattr(linktopics.prediction, "EXACT_UP_TO", N - 1)
+    monkeypatch.setattr(linktopics.prediction, "INDEX_AFTER", 0)
 
 
 def recall(exact, found):
@@ -191,6 +192,23 @@ def test_auto(default, monkeypatch):
     monkeypatch.setattr(linktopics.prediction, "EXACT_UP_TO", N - 1)
     assert default._predictor._uses_index("auto")
     assert not default._predictor._uses_index("exact")
+
+
+def test_auto_builds_the_index_when_it_pays(default, monkeypatch):
+    """A few questions are answered before an index would be there; after some, it is built."""
+    monkeypatch.setattr(linktopics.prediction, "EXACT_UP_TO", N - 1)
+    monkeypatch.setattr(linktopics.prediction, "INDEX_AFTER", 3)
+    predictor = pickle.loads(pickle.dumps(default))._predictor
+
+    def ask(n):
+        return predictor.suggest(Documents(NEW[:n]), 5, "both", 0.9)
+
+    for n in (1, 2):
+        pd.testing.assert_frame_equal(ask(n), default.suggest_links(NEW[:n], top=5, search="exact"))
+        assert "_index" not in vars(predictor)
+    found = ask(1)
+    assert "_index" in vars(predictor)
+    pd.testing.assert_frame_equal(found, default.suggest_links(NEW[:1], top=5, search="index"))
 
 
 def test_without_the_library_a_large_network_is_searched_exactly(default, without_faiss, large):

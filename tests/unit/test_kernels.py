@@ -21,7 +21,14 @@ from linktopics.kernels.drawing import choose, rng_streams, uniform
 from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import LANES, padded
 from linktopics.kernels.likelihood import log_rising
-from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix
+from linktopics.kernels.rows import (
+    add_rows_at,
+    largest_products,
+    row_dots,
+    row_times_matrix,
+    sum_dots,
+    sums_of_rows,
+)
 from linktopics.kernels.sweep import _exp, pair_scores, project
 from linktopics.kernels.weights import (
     FLUSH,
@@ -218,6 +225,45 @@ def test_row_dots(grouped):
     )  # fmt: skip
     expected = (left.toarray()[rows] * right.toarray()[columns]).sum(axis=1)
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-15)
+
+
+def groups_of_rows():
+    """Return a matrix, and which of its rows belong to each of some groups; some have none, and some rows are empty."""
+    rng = np.random.default_rng(0)
+    dense = rng.poisson(0.4, (12, 9)) * rng.random((12, 9))
+    dense[3] = 0
+    members = rng.random((7, 12)) < 0.3
+    members[[2, 6]] = False
+    members[4] = np.arange(12) == 3
+    return dense, csr_array(dense), members, csr_array(members)
+
+
+def test_sum_dots():
+    dense, matrix, members, groups = groups_of_rows()
+    left = csr_array(np.random.default_rng(1).poisson(0.7, (5, 9)).astype(float))
+    rng = np.random.default_rng(2)
+    rows, group = rng.integers(5, size=40), rng.integers(7, size=40)
+    result = np.full(40, np.nan)
+    sum_dots(
+        left.indptr, left.indices, left.data, groups.indptr, groups.indices, matrix.indptr, matrix.indices, matrix.data,
+        9, np.argsort(group, kind="stable"), rows, group, result,
+    )  # fmt: skip
+    expected = [left.toarray()[i] @ dense[members[g]].sum(axis=0) for i, g in zip(rows, group, strict=True)]
+    np.testing.assert_allclose(result, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 7), (0, 3), (3, 7), (5, 5)])
+def test_sums_of_rows(first, last):
+    dense, matrix, members, groups = groups_of_rows()
+    ends, values = np.full(last - first + 1, -1), np.full(7 * 9, np.nan)
+    parts = groups.indptr, groups.indices, matrix.indptr, matrix.indices, matrix.data
+    sums_of_rows(first, last, *parts, 9, ends, values)
+    assert ends[0] == 0
+    for g in range(first, last):
+        found = values[ends[g - first] : ends[g - first + 1]]
+        expected = dense[members[g]].sum(axis=0)
+        np.testing.assert_allclose(np.sort(found), np.sort(expected[expected > 0]), rtol=1e-13)
+    assert np.isnan(values[ends[-1] :]).all()
 
 
 def test_row_times_matrix():

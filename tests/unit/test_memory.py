@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from linktopics import pairs
+from linktopics import DocumentNetwork, pairs
+from linktopics.errors import NetworkWarning
+from linktopics.features import DEFAULT, base, fit_features, resolve_features, similarity, vectors
 from linktopics.pairs import sample_pairs
 from linktopics.posterior import take_sample
-from linktopics.sampler import Corpus, Priors, corpus, count_topics, initial_state, tokens
+from linktopics.sampler import Corpus, Priors, Settings, corpus, count_topics, initial_state, tokens
 
 N, V, K = 4000, 300, 20
 
@@ -100,3 +102,62 @@ def test_shares_of_a_sample_are_rounded_once(laid_out):
     assert sample.doc_topic.dtype == np.float32
     np.testing.assert_array_equal(sample.doc_topic, expected)
     assert peak < 2.5 * sample.doc_topic.nbytes  # it was 3.2 times
+
+
+@pytest.fixture(scope="module")
+def linked(counts):
+    """Return a network, and pairs of it."""
+    links = np.random.default_rng(1).integers(N, size=(5 * N, 2))
+    with pytest.warns(NetworkWarning):  # some documents are empty
+        network = DocumentNetwork(counts, np.unique(links[links[:, 0] != links[:, 1]], axis=0))
+    return network, sample_pairs(network.links, N, True, 1, np.random.default_rng(2))
+
+
+def features_of(linked, names=DEFAULT):
+    return fit_features(resolve_features(list(names)), *linked, Settings(2), np.random.SeedSequence(0))
+
+
+@pytest.mark.parametrize("size", [1000, 7777])
+def test_features_in_pieces(linked, monkeypatch, size):
+    names = [*DEFAULT, "tfidf-neighbours"]
+    whole, expected = features_of(linked, names)
+    monkeypatch.setattr(base, "PAIRS_AT_ONCE", size)
+    monkeypatch.setattr(vectors, "ROWS", size // 10)
+    monkeypatch.setattr(similarity, "ENTRIES_AT_ONCE", size)
+    assert len(linked[1]) > 3 * size
+    assert len(linked[1]) % size
+    parts, numbers = features_of(linked, names)
+    np.testing.assert_array_equal(numbers, expected)
+    for name in ("mean", "scale", "link_mean"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+    new, candidates, way = linked[1].source, linked[1].target, np.ones(len(linked[1]), bool)
+    view = base.TrainingView(linked[0], new, candidates, way)
+    found = parts.known_pairs(view)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(found, whole.known_pairs(view))
+
+
+def test_features_need_little_memory_besides_themselves(linked, monkeypatch):
+    features_of(linked)  # compiles
+    monkeypatch.setattr(base, "PAIRS_AT_ONCE", 1000)
+    monkeypatch.setattr(vectors, "ROWS", 100)
+    monkeypatch.setattr(similarity, "ENTRIES_AT_ONCE", 1000)
+    (_, numbers), peak = peak_of(lambda: features_of(linked))
+    texts, pairs_and_links = 8 * linked[0].counts.nnz, 40 * len(linked[1])
+    assert peak < 1.5 * (numbers.nbytes + texts + pairs_and_links)  # it was 10 times
+
+
+def test_features_are_forgotten_until_they_are_needed(linked):
+    tracemalloc.start()
+    try:
+        kept = features_of(linked)
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert held < kept[1].nbytes + 200 * N  # it was 1300 for each document
+
+
+def test_features_share_what_they_make_of_documents(linked):
+    one, two, three = features_of(linked)[0].features
+    assert one.own is two.own
+    assert one.links is two.links is three.links

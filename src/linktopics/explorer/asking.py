@@ -195,7 +195,7 @@ class Asker:
                 raise DataError("A document has no link to itself to explain.")
             table = predictor.explain(ids[source], ids[target], None)
             probability = float(self.explorer.pairs.probabilities(np.array([source]), np.array([target]))[0])
-            linked = bool(Links.of(self.network).has(np.array([source]), np.array([target]))[0])
+            linked = bool(Links(self.network).has(np.array([source]), np.array([target]))[0])
             ends = {"source": {"j": source, **self._name(source)}, "linked": linked}
         else:
             if not source.n_known:

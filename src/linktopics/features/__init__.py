@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linktopics.features.base import FeatureSet, FittedFeature, PairFeature, fit_features
+from linktopics.features.base import FeatureSet, FittedFeature, PairFeature, fit_features, together
 from linktopics.features.given import Column, PairFunction, PairMatrix
 from linktopics.features.links import Degree, Intercept
 from linktopics.features.similarity import Similarity
@@ -29,6 +29,7 @@ __all__ = [
     "Similarity",
     "fit_features",
     "resolve_features",
+    "together",
 ]
 
 BUILT_IN: dict[str, PairFeature] = {

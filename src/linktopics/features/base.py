@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -18,9 +18,12 @@ from linktopics.pairs import TrainingPairs
 from linktopics.progress import ProgressBar
 from linktopics.sampler import Settings
 
-__all__ = ["FeatureSet", "FittedFeature", "PairFeature", "TrainingView", "fit_features", "standard"]
+__all__ = ["FeatureSet", "FittedFeature", "PairFeature", "TrainingView", "fit_features", "standard", "together"]
 
 Array = NDArray[np.float64]
+
+PAIRS_AT_ONCE = 2**17
+"""Training pairs whose numbers are worked out at once: what is made on the way takes several times their room."""
 
 
 class PairFeature(ABC):
@@ -73,6 +76,14 @@ class FittedFeature(ABC):
     def arrays(self) -> dict[str, NDArray]:
         """Return what was learned and could not be found again from the documents alone."""
         return {}
+
+    def share(self, others: Sequence[FittedFeature]) -> None:
+        """Take from other features of the same documents what both make of these, so that it is there once."""
+        return
+
+    def forget(self) -> None:
+        """Drop what takes room and is found again from the documents when it is next needed."""
+        return
 
     @abstractmethod
     def prepare(self, documents: Documents) -> Any:
@@ -160,8 +171,8 @@ class TrainingView:
     """
 
     network: DocumentNetwork
-    new: NDArray[np.int64]
-    candidates: NDArray[np.int64]
+    new: NDArray[np.integer]
+    candidates: NDArray[np.integer]
     outward: NDArray[np.bool_]
     _prepared: dict[int, Any] = field(default_factory=dict)
 
@@ -169,8 +180,22 @@ class TrainingView:
     def of(cls, network: DocumentNetwork, pairs: TrainingPairs, rng: np.random.Generator) -> TrainingView:
         """Draw which document of each pair is the new one."""
         outward = rng.random(len(pairs)) < 0.5
-        source, target = pairs.source.astype(np.int64), pairs.target.astype(np.int64)
+        source, target = pairs.source, pairs.target
         return cls(network, np.where(outward, source, target), np.where(outward, target, source), outward)
+
+    def parts(self) -> Iterator[tuple[Any, TrainingView]]:
+        """Give the pairs some at a time, as their places and a view of them; those of a candidate follow one another.
+
+        What is made of a candidate for one pair serves the others, then.
+        """
+        if len(self.new) <= PAIRS_AT_ONCE:
+            yield slice(None), self
+            return
+        order = np.argsort(self.candidates, kind="stable")
+        for first in range(0, len(order), PAIRS_AT_ONCE):
+            which = order[first : first + PAIRS_AT_ONCE]
+            ends = (array[which] for array in (self.new, self.candidates, self.outward))
+            yield which, TrainingView(self.network, *ends, self._prepared)
 
     def prepared(self, feature: FittedFeature) -> Any:
         """Return what a feature needs of the training documents in the place of new ones."""
@@ -277,8 +302,11 @@ class FeatureSet:
 
     def known_pairs(self, view: TrainingView) -> Array:
         """Return the standardised numbers of pairs of training documents as if they had no links, pairs x columns."""
-        values = [np.empty((len(view.new), 0)), *(feature.known_pairs(view) for feature in self.features)]
-        return standard(np.concatenate(values, axis=1), self.mean, self.scale)
+        values = np.empty((len(view.new), len(self.mean)))
+        for feature, span in zip(self.features, self.spans, strict=True):
+            for which, part in view.parts():
+                values[which, span] = feature.known_pairs(part)
+        return standard(values, self.mean, self.scale)
 
     def known_pair(
         self, network: DocumentNetwork, source: int, target: int, outward: bool = True
@@ -308,26 +336,45 @@ def fit_features(
     seed: np.random.SeedSequence,
     verbose: bool | str = False,
 ) -> tuple[FeatureSet, Array]:
-    """Fit features and return them with the standardised numbers of the training pairs."""
+    """Fit features and return them with the standardised numbers of the training pairs, by columns in memory.
+
+    What features have made of the documents is forgotten until somebody asks about pairs: chains need the room.
+    """
     if not features:  # and nothing to look at pairs for
         return FeatureSet.of([]), np.empty((len(pairs), 0))
     for_view, *for_features = seed.spawn(1 + len(features))
     view = TrainingView.of(network, pairs, np.random.default_rng(for_view))
-    fitted, values = [], [np.empty((len(pairs), 0))]
     with ProgressBar(len(features), verbose, "features of pairs", "features of pairs") as progress:
-        for feature, its_seed in zip(features, for_features, strict=True):
-            fitted.append(feature.fit(network, settings, its_seed))
-            values.append(_finite(fitted[-1], fitted[-1].known_pairs(view)))
+        fitted = together(
+            feature.fit(network, settings, its_seed) for feature, its_seed in zip(features, for_features, strict=True)
+        )
+        found = FeatureSet.of(fitted)
+        numbers = np.empty((len(pairs), len(found.mean)), order="F")
+        for feature, span in zip(fitted, found.spans, strict=True):
+            for which, part in view.parts():
+                numbers[which, span] = _finite(feature, feature.known_pairs(part))
             progress.advance(feature.name)
-    numbers = np.concatenate(values, axis=1)
-    found = FeatureSet.of(fitted)
-    for one, span in zip(fitted, found.spans, strict=True):
-        if one.centred:
-            found.mean[span], found.scale[span] = _moments(numbers[:, span])
-    standard(numbers, found.mean, found.scale)
+    for feature, span in zip(fitted, found.spans, strict=True):
+        feature.forget()
+        if feature.centred:
+            found.mean[span], found.scale[span] = _moments(np.array(numbers[:, span], order="C"))
+    for column in range(numbers.shape[1]):
+        standard(numbers[:, column], found.mean[column], found.scale[column])
     if pairs.label.any():
-        found.link_mean[:] = numbers[pairs.label].mean(axis=0)
+        linked = np.empty((np.count_nonzero(pairs.label), numbers.shape[1]))
+        for column in range(numbers.shape[1]):
+            linked[:, column] = numbers[pairs.label, column]
+        found.link_mean[:] = linked.mean(axis=0)
     return found, numbers
+
+
+def together(features: Iterable[FittedFeature]) -> list[FittedFeature]:
+    """Return features of the same documents, each of which shares with those before it what it can."""
+    found: list[FittedFeature] = []
+    for feature in features:
+        feature.share(found)
+        found.append(feature)
+    return found
 
 
 def _finite(feature: FittedFeature, values: Array) -> Array:
@@ -337,9 +384,16 @@ def _finite(feature: FittedFeature, values: Array) -> Array:
 
 
 def _moments(values: Array) -> tuple[Array, Array]:
-    """Return means and standard deviations of what is known; a column that does not vary has the unit 1."""
-    known = ~np.isnan(values)
-    n = np.maximum(known.sum(axis=0), 1)
-    mean = np.where(known, values, 0.0).sum(axis=0) / n
-    deviation = np.sqrt((np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / n)
+    """Return means and standard deviations of what is known; a column that does not vary has the unit 1.
+
+    The values are overwritten.
+    """
+    unknown = np.isnan(values)
+    n = np.maximum(len(values) - unknown.sum(axis=0), 1)
+    values[unknown] = 0.0
+    mean = values.sum(axis=0) / n
+    values -= mean
+    values[unknown] = 0.0
+    values *= values
+    deviation = np.sqrt(values.sum(axis=0) / n)
     return mean, np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from linktopics._inputs import Documents
 from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
@@ -17,29 +19,67 @@ from linktopics.sampler import Settings
 __all__ = ["Degree", "Intercept", "Links"]
 
 
-@dataclass(frozen=True)
 class Links:
-    """The links of the training documents, in the forms that features ask for."""
+    """The links of the training documents, in the forms that features ask for, each made when it is first needed.
 
-    n_documents: int
-    directed: bool
-    keys: NDArray[np.int64]
-    neighbours: csr_array
-    n_out: NDArray[np.int64]
-    n_in: NDArray[np.int64]
+    Parameters
+    ----------
+    network : DocumentNetwork
+        The training documents.
+    """
 
-    @classmethod
-    def of(cls, network: DocumentNetwork) -> Links:
-        """Read the links of a network."""
-        n = network.n_documents
-        source, target = network.links.T
-        ends = np.sort(np.concatenate([source * n + target, target * n + source]))
+    def __init__(self, network: DocumentNetwork) -> None:
+        self.n_documents, self.directed, self.links = network.n_documents, network.directed, network.links
+
+    def forget(self) -> None:
+        """Drop what takes room and can be made again."""
+        for name in ("keys", "neighbours", "with_itself"):
+            vars(self).pop(name, None)
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """A number for each link, in order."""
+        source, target = self.links.T
+        keys: NDArray[np.int64] = source * self.n_documents + target
+        keys.sort()
+        return keys
+
+    @cached_property
+    def neighbours(self) -> csr_array:
+        """Who is linked with whom, in whatever direction: a matrix of ones."""
+        n = self.n_documents
+        back = np.sort(self.links[:, 1] * n + self.links[:, 0])
+        ends = np.concatenate([self.keys, back])
+        ends.sort(kind="stable")  # two runs in order: a merge
+        del back
         ends = ends[np.diff(ends, prepend=-1) > 0]  # both ways make one
-        neighbours = csr_array((np.ones(len(ends)), np.divmod(ends, n)), shape=(n, n))
-        n_out, n_in = np.bincount(source, minlength=n), np.bincount(target, minlength=n)
-        if not network.directed:
-            n_out = n_in = n_out + n_in
-        return cls(n, network.directed, np.sort(source * n + target), neighbours, n_out, n_in)
+        start = np.searchsorted(ends, n * np.arange(n + 1))
+        ends %= n
+        place = np.int32 if len(ends) < 2**31 else np.int64
+        return csr_array((np.ones(len(ends)), ends.astype(place), start.astype(place)), shape=(n, n))
+
+    @cached_property
+    def with_itself(self) -> csr_array:
+        """The same, and every document with itself."""
+        both = csr_array(self.neighbours + eye_array(self.n_documents, format="csr"))
+        both.sort_indices()
+        return both
+
+    @cached_property
+    def n_neighbours(self) -> NDArray[np.integer]:
+        """Number of neighbours of each document."""
+        return np.diff(self.neighbours.indptr)
+
+    @cached_property
+    def n_out(self) -> NDArray[np.int64]:
+        """Links from each document; without directions, all of them."""
+        found = np.bincount(self.links[:, 0], minlength=self.n_documents)
+        return found if self.directed else found + np.bincount(self.links[:, 1], minlength=self.n_documents)
+
+    @cached_property
+    def n_in(self) -> NDArray[np.int64]:
+        """Links to each document; without directions, all of them."""
+        return np.bincount(self.links[:, 1], minlength=self.n_documents) if self.directed else self.n_out
 
     def has(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Tell which pairs are links, in the order of a directed link."""
@@ -53,6 +93,11 @@ class Links:
         """Return 1 for pairs that are linked in either direction, else 0."""
         either = self.has(a, b) | self.has(b, a) if self.directed else self.has(a, b)
         return either.astype(np.int64)
+
+
+def shared_links(own: Links, others: Sequence[FittedFeature]) -> Links:
+    """Return the links that other features of the same documents have made, or else one's own."""
+    return next((links for other in others if isinstance(links := getattr(other, "links", None), Links)), own)
 
 
 @dataclass(frozen=True)
@@ -70,7 +115,7 @@ class Degree(PairFeature):
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
         """Count links."""
-        return _FittedDegree(Links.of(network))
+        return _FittedDegree(Links(network))
 
 
 class _FittedDegree(FittedFeature):
@@ -84,6 +129,12 @@ class _FittedDegree(FittedFeature):
             if links.directed
             else ("degree",)
         )
+
+    def share(self, others: Sequence[FittedFeature]) -> None:
+        self.links = shared_links(self.links, others)
+
+    def forget(self) -> None:
+        self.links.forget()
 
     def prepare(self, documents: Documents) -> None:
         return None

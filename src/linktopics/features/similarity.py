@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
-from sklearn import config_context
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import randomized_svd
+from scipy.sparse import csr_array
 
 from linktopics._inputs import Documents
 from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
-from linktopics.features.links import Links
-from linktopics.inference import infer_topics
-from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix
+from linktopics.features.links import Links, shared_links
+from linktopics.features.vectors import KnownVectors, Tfidf, Topics
+from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix, sum_dots, sums_of_rows
 from linktopics.network import DocumentNetwork
-from linktopics.pairs import TrainingPairs
-from linktopics.posterior import Plan, PosteriorSample, run_chains, start_chains
-from linktopics.sampler import Corpus, Settings
+from linktopics.sampler import Settings
 
 __all__ = ["Similarity"]
 
-Vectors = Callable[[csr_array], csr_array]
-"""Counts to unit vectors, a row for each document."""
-
-TOPIC_SWEEPS = 200
-"""Sweeps of the plain LDA whose topics are compared."""
-
 WORDS_SHOWN = 3
-
-NORM_ROWS = 2**13
-"""Documents whose sums of vectors are in memory at once."""
 
 MEMBERS_AT_ONCE = 2**20
 """Products of vectors that are in memory at once."""
+
+ENTRIES_AT_ONCE = 2**20
+"""Entries of sums of vectors that are in memory at once."""
 
 MANY = 200
 """Sums of more vectors than this are kept: candidates with so many links are suggested again and again."""
@@ -86,98 +74,80 @@ class Similarity(PairFeature):
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
         """Learn document frequencies, or topics, and who is linked with whom."""
         if self.of == "tfidf":
-            return _FittedSimilarity(self, network, _Tfidf(network.counts), words=network.vocabulary)
-        return _FittedSimilarity(self, network, _Topics.learn(network.counts, settings, seed))
+            return _FittedSimilarity(self, network, Tfidf(network.counts), words=network.vocabulary)
+        return _FittedSimilarity(self, network, Topics.learn(network.counts, settings, seed))
 
     def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
         """Take topics from where they were kept; find the rest again."""
         if self.of == "tfidf":
             return super().restore(network, settings, arrays)
-        return _FittedSimilarity(self, network, _Topics.of(arrays))
-
-
-class _Tfidf:
-    """Counts to unit vectors of TF-IDF, those of `TfidfTransformer`, whose checks take longer than a few texts."""
-
-    def __init__(self, counts: csr_array) -> None:
-        with config_context(transform_output="default"):
-            self.rarity = TfidfTransformer().fit(counts).idf_
-
-    def __call__(self, counts: csr_array) -> csr_array:
-        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        values = counts.data * self.rarity[counts.indices]
-        norm = np.sqrt(np.bincount(row, values * values, counts.shape[0]))
-        norm[norm == 0.0] = 1.0
-        return csr_array((values / norm[row], counts.indices, counts.indptr), shape=counts.shape)
-
-
-class _Topics:
-    """Counts to unit vectors of the topics of a plain LDA."""
-
-    def __init__(self, sample: PosteriorSample, seed: int) -> None:
-        self.sample, self.seed = sample, seed
-
-    @classmethod
-    def learn(cls, counts: csr_array, settings: Settings, seed: np.random.SeedSequence) -> _Topics:
-        """Run the chain of a plain LDA."""
-        nothing = np.empty(0, np.int32)
-        pairs = TrainingPairs(nothing, nothing, np.empty(0, bool), counts.shape[0])
-        corpus = Corpus.build(counts, pairs, symmetric=True)
-        (chain,) = chains = start_chains(corpus, settings, [seed])
-        run_chains(corpus, settings, chains, Plan(TOPIC_SWEEPS - 1, 1, 1), verbose=False)
-        return cls(chain.samples[0], int(seed.generate_state(1)[0]))
-
-    @classmethod
-    def of(cls, arrays: Mapping[str, NDArray]) -> _Topics:
-        """Return what `arrays` described."""
-        alpha = arrays["alpha"]
-        nothing, none = np.empty((0, len(alpha)), np.float32), np.empty(0)
-        sample = PosteriorSample(0, 0.0, arrays["word_topic"], nothing, np.zeros((len(alpha), len(alpha))), none, alpha)
-        return cls(sample, int(arrays["seed"][0]))
-
-    def arrays(self) -> dict[str, NDArray]:
-        """Return what is needed to go on as before."""
-        return {"word_topic": self.sample.word_topic, "alpha": self.sample.alpha, "seed": np.array([self.seed])}
-
-    def __call__(self, counts: csr_array) -> csr_array:
-        shares = infer_topics(self.sample, counts, self.seed)
-        return csr_array(normalize(shares.astype(np.float64)))
+        return _FittedSimilarity(self, network, Topics.of(arrays))
 
 
 class _FittedSimilarity(FittedFeature):
     symmetric = True
 
     def __init__(
-        self, feature: Similarity, network: DocumentNetwork, vectors: Vectors, words: NDArray | None = None
+        self, feature: Similarity, network: DocumentNetwork, vectors: Tfidf | Topics, words: NDArray | None = None
     ) -> None:
         self.name = feature.name
         self.columns = (feature.name,)
         self.of, self.part = feature.of, feature.part
-        self.vectors, self.words = vectors, words
-        self.links = Links.of(network)
-        self.own = vectors(network.counts)
-        self.own.sort_indices()
-        self.n_neighbours = np.diff(self.links.neighbours.indptr)
+        self.words = words
+        self.links, self.known_vectors = Links(network), KnownVectors(network.counts, vectors)
+
+    def share(self, others: Sequence[FittedFeature]) -> None:
+        self.links = shared_links(self.links, others)
+        if self.of == "tfidf":  # topics are those of a chain of the feature's own
+            alike = (o.known_vectors for o in others if isinstance(o, _FittedSimilarity) and o.of == self.of)
+            self.known_vectors = next(alike, self.known_vectors)
+
+    def forget(self) -> None:
+        vars(self).pop("hubs", None)
+        self.links.forget()
+        self.known_vectors.forget()
 
     def arrays(self) -> dict[str, NDArray]:
-        return self.vectors.arrays() if isinstance(self.vectors, _Topics) else {}
+        make = self.known_vectors.make
+        return make.arrays() if isinstance(make, Topics) else {}
 
-    @cached_property
+    @property
+    def own(self) -> csr_array:
+        """Vectors of the training documents, a row for each."""
+        return self.known_vectors.own
+
+    @property
+    def transposed(self) -> csr_array:
+        """The same, a row for each word."""
+        return self.known_vectors.transposed
+
+    @property
+    def n_neighbours(self) -> NDArray[np.integer]:
+        """Number of neighbours of each training document."""
+        return self.links.n_neighbours
+
+    @property
     def members(self) -> csr_array:
         """The documents whose vectors are added up for a candidate, a row for each: neighbours, or itself and them."""
-        neighbours = self.links.neighbours
-        if self.part == "neighbours":
-            return neighbours
-        members = csr_array(neighbours + eye_array(neighbours.shape[0], format="csr"))
-        members.sort_indices()
-        return members
+        return self.links.neighbours if self.part == "neighbours" else self.links.with_itself
 
     @cached_property
     def norm(self) -> Array:
-        """Lengths of the sums of vectors; of a sum of which no more is needed, parts suffice."""
-        n = len(self.n_neighbours)
-        parts = [_squares(self._sums(np.arange(a, min(a + NORM_ROWS, n)))) for a in range(0, n, NORM_ROWS)]
-        return np.sqrt(np.concatenate([np.empty(0), *parts]))
+        """Lengths of the sums of vectors."""
+        members, own = self.members, self.own
+        n, n_columns = own.shape
+        squares, most = np.zeros(n), np.minimum(members @ np.diff(own.indptr), n_columns).astype(np.int64)
+        for part in _runs(most, ENTRIES_AT_ONCE):
+            ends, values = np.empty(part.stop - part.start + 1, np.int64), np.empty(most[part].sum())
+            sums_of_rows(
+                part.start, part.stop, members.indptr, members.indices, own.indptr, own.indices, own.data, n_columns,
+                ends, values,
+            )  # fmt: skip
+            values = values[: ends[-1]]
+            values *= values
+            there = np.flatnonzero(np.diff(ends))  # others are sums of nothing
+            squares[part][there] = np.add.reduceat(values, ends[:-1][there]) if len(there) else 0.0
+        return np.sqrt(squares)
 
     def _sums(self, candidates: NDArray[np.integer]) -> csr_array:
         """Return the sums of the vectors of the members of candidates."""
@@ -203,24 +173,22 @@ class _FittedSimilarity(FittedFeature):
         norm = self.norm[candidates]
         return 1.0 / np.where(norm > 0, norm, 1.0)
 
-    @cached_property
-    def transposed(self) -> csr_array:
-        return csr_array(self.own.T)
-
     def prepare(self, documents: Documents) -> csr_array:
-        new = self.vectors(documents.counts)
+        new = self.known_vectors.make(documents.counts)
         new.sort_indices()
         return new
 
     def known_pairs(self, view: TrainingView) -> Array:
         new, rows, candidates = self.own, view.new, view.candidates
-        own = _dots(new, rows, self.own, candidates)
         if self.part == "own":
-            return own[:, None]
-        distinct, at = np.unique(candidates, return_inverse=True)
-        inner = _dots(new, rows, self._sums(distinct), at)
+            return _dots(new, rows, self.own, candidates)[:, None]
+        members, inner = self.members, np.empty(len(rows))
+        sum_dots(
+            new.indptr, new.indices, new.data, members.indptr, members.indices, new.indptr, new.indices, new.data,
+            new.shape[1], *_by_group(rows, candidates), inner,
+        )  # fmt: skip
         linked = self.links.linked(rows, candidates)
-        squares = _squares(new[rows]) if len(rows) < new.shape[0] else _squares(new)[rows]
+        squares = self.known_vectors.squares[rows]
         total = inner - linked * squares  # the new document is no neighbour
         if self.part == "neighbours":
             return _per(total, self.n_neighbours[candidates] - linked)[:, None]
@@ -278,8 +246,7 @@ class _FittedSimilarity(FittedFeature):
     def embedding(
         self, n_dimensions: int, documents: NDArray[np.integer], seed: int
     ) -> tuple[NDArray[np.float32], Callable[[csr_array], Array]]:
-        some = self.own[documents]
-        _, _, basis = randomized_svd(some, min(n_dimensions, *some.shape), n_iter=3, random_state=seed)
+        basis = self.known_vectors.basis(n_dimensions, documents, seed)
         candidates = self.own.astype(np.float32) @ np.ascontiguousarray(basis.T, np.float32)
         if self.part != "own":
             candidates = self.members.astype(np.float32) @ candidates
@@ -361,10 +328,14 @@ def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns:
     result = np.empty(len(rows))
     row_dots(
         left.indptr, left.indices, left.data, right.indptr, right.indices, right.data,
-        left.shape[1], np.argsort(columns, kind="stable"), np.asarray(rows, np.int64), np.asarray(columns, np.int64),
-        result,
+        left.shape[1], *_by_group(rows, columns), result,
     )  # fmt: skip
     return result
+
+
+def _by_group(rows: NDArray[np.integer], groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], ...]:
+    """Return an order of pairs in which equal groups follow one another, and rows and groups as kernels take them."""
+    return np.argsort(groups, kind="stable"), np.asarray(rows, np.int64), np.asarray(groups, np.int64)
 
 
 def _product(columns: NDArray[np.integer], values: Array, matrix: csr_array) -> Array:
@@ -378,10 +349,6 @@ def _largest(values: Array, size: int) -> NDArray[np.int64]:
     """Return the places of the largest values, up to so many, that are positive."""
     found = np.flatnonzero(values > 0)
     return found if len(found) <= size else found[np.argpartition(-values[found], size)[:size]]
-
-
-def _squares(vectors: csr_array) -> Array:
-    return np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
 
 
 def _extents(matrix: csr_array, rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["add_rows_at", "largest_products", "row_dots", "row_times_matrix"]
+__all__ = ["add_rows_at", "largest_products", "row_dots", "row_times_matrix", "sum_dots", "sums_of_rows"]
 
 
 @kernel
@@ -33,6 +33,66 @@ def row_dots(  # type: ignore[no-untyped-def]
         for n in range(left_start[rows[e]], left_start[rows[e] + 1]):
             total += left_value[n] * spread[left_column[n]]
         result[e] = total
+
+
+@kernel
+def sum_dots(  # type: ignore[no-untyped-def]
+    left_start, left_column, left_value, member_start, members, start, column, value, n_columns, order, rows, groups,
+    result,
+):  # fmt: skip
+    """result[e] = left[rows[e]] @ matrix[members of groups[e]].sum(axis=0) for sparse matrices.
+
+    The members of group g are ``members[member_start[g]:member_start[g + 1]]``. `order` lists the pairs so that equal
+    `groups` follow one another: the sum of a group is spread out once for all pairs it is in, and no other is in memory
+    then.
+    """
+    spread = np.zeros(n_columns)
+    last = -1
+    for e in order:
+        g = groups[e]
+        if g != last:
+            if last >= 0:
+                for m in range(member_start[last], member_start[last + 1]):
+                    for n in range(start[members[m]], start[members[m] + 1]):
+                        spread[column[n]] = 0.0
+            for m in range(member_start[g], member_start[g + 1]):
+                for n in range(start[members[m]], start[members[m] + 1]):
+                    spread[column[n]] += value[n]
+            last = g
+        total = 0.0
+        for n in range(left_start[rows[e]], left_start[rows[e] + 1]):
+            total += left_value[n] * spread[left_column[n]]
+        result[e] = total
+
+
+@kernel
+def sums_of_rows(first, last, member_start, members, start, column, value, n_columns, ends, values):  # type: ignore[no-untyped-def]
+    """values[ends[g - first]:ends[g - first + 1]] = entries of matrix[members of group g].sum(axis=0) that are stored.
+
+    For groups `first` to `last` - 1 and a sparse matrix, groups as in `sum_dots`; in the order in which their columns
+    are first met among the members.
+    """
+    spread = np.zeros(n_columns)
+    met = np.zeros(n_columns, np.bool_)
+    columns = np.empty(n_columns, np.int64)
+    ends[0] = 0
+    for g in range(first, last):
+        found = 0
+        for m in range(member_start[g], member_start[g + 1]):
+            for n in range(start[members[m]], start[members[m] + 1]):
+                k = column[n]
+                spread[k] += value[n]
+                if not met[k]:
+                    met[k] = True
+                    columns[found] = k
+                    found += 1
+        place = ends[g - first]
+        for k in columns[:found]:
+            values[place] = spread[k]
+            spread[k] = 0.0
+            met[k] = False
+            place += 1
+        ends[g - first + 1] = place
 
 
 @kernel

@@ -21,7 +21,7 @@ from linktopics import __version__
 from linktopics._checks import user_stacklevel
 from linktopics.calibration import LinkCalibration
 from linktopics.errors import CheckpointWarning, DataError, LinktopicsError, ModelError
-from linktopics.features import FeatureSet, FittedFeature, resolve_features
+from linktopics.features import FeatureSet, FittedFeature, resolve_features, together
 from linktopics.network import DocumentNetwork
 from linktopics.pairs import TrainingPairs
 from linktopics.posterior import Chain, Plan, PosteriorSample
@@ -435,6 +435,7 @@ class _Restore:
                     name.removeprefix(start): values for name, values in self.training.items() if name.startswith(start)
                 }
                 fitted.append(feature.restore(self.network, self.settings, own))
+            fitted = together(fitted)
             if [column for feature in fitted for column in feature.columns] != self.columns:
                 raise ValueError("the features are others than those of the weights")
         except LinktopicsError:
