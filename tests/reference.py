@@ -76,7 +76,7 @@ def offset(features, feature_weights):
 def scores(counts, source, target, weights, offset=0.0, alpha=None):
     """Score zbar_i^T U zbar_j + offset of every pair."""
     zbar = proportions(counts, alpha)
-    return np.einsum("ek,kl,el->e", zbar[source], weights, zbar[target]) + offset
+    return ((zbar[source] @ weights) * zbar[target]).sum(axis=1) + offset
 
 
 def costs(label, link_cost, nonlink_cost):
