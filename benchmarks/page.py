@@ -31,6 +31,7 @@ ORDER = (
     "storage",
     "serving",
     "abuse",
+    "endurance",
 )
 """Sections of the page; results of other names come after them."""
 
