@@ -30,6 +30,31 @@ def shell(*arguments, redirect, **environment):
     )  # fmt: skip
 
 
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_a_locale_that_knows_only_ascii(format, odd, tmp_path):
+    there = tmp_path / "modèle"
+    there.symlink_to(odd.model)
+    for arguments in (["suggest", there, "--id=ä|ö"], ["explain", there, "ä|ö", "👩‍🚀 moon"], ["info", there]):
+        plain, ascii = (
+            shell(*arguments, "--format", format, redirect="", **more) for more in ({"PYTHONUTF8": "1"}, ASCII)
+        )
+        assert (ascii.returncode, ascii.stderr) == (0, "")
+        assert ascii.stdout == plain.stdout
+
+
+def test_python_that_stays_in_ascii(model):
+    """Where the variable is not heeded, the command goes on in ASCII, and does not start again and again."""
+    command = [sys.executable, "-X", "utf8=0", "-m", "linktopics", "topics", model]
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=120, check=False, env={**os.environ, **ASCII}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("topic")
+
+
 @pytest.mark.parametrize("format", ["auto", "csv", "json"])
 def test_a_closed_output(format, model):
     done = shell("topics", model, "--format", format, redirect=">&-")

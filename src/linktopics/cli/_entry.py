@@ -20,6 +20,7 @@ STANDARD_OUTPUT = "standard output"
 
 def main() -> None:
     """Run the command line; the entry point of ``linktopics``."""
+    _leave_ascii()
     _take_signals()
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -32,6 +33,19 @@ def main() -> None:
     from linktopics.cli import app
 
     app(prog_name="linktopics")
+
+
+def _leave_ascii() -> None:
+    """Start again in Python's UTF-8 mode where the locale knows nothing but ASCII.
+
+    Python chooses that mode itself, unless it is told not to (PYTHONUTF8=0). In ASCII, names of files and arguments
+    that are UTF-8 would be other strings than the same ids and words in the data, and output would be question marks.
+    """
+    if sys.getfilesystemencoding() != "ascii" or os.environ.get("PYTHONUTF8") == "1" or not sys.executable:
+        return
+    os.environ["PYTHONUTF8"] = "1"  # for processes that we start, too; and so this is done once
+    with contextlib.suppress(OSError):
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def _take_signals() -> None:
