@@ -39,7 +39,7 @@ from common import (
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics._inputs import Documents
 from linktopics.errors import mixing_not_told
-from linktopics.features import resolve_features
+from linktopics.features import resolve_features, together
 from linktopics.kernels.inference import infer
 from linktopics.kernels.lanes import padded
 from linktopics.prediction import Predictor
@@ -100,11 +100,18 @@ def made_up(model: RelationalTopicModel, n: int, threads: int) -> Predictor:
         for sample in model.samples_
     ]
     run = model._run
-    features = [
+    features = together(
         one.fit(network, run.settings, np.random.SeedSequence(0)) for one in resolve_features(model.pair_features)
-    ]
+    )
     return Predictor(
-        network, samples, model.best_chain_, run.settings, replace(run.features, source=features), 0, threads
+        network=network,
+        samples=samples,
+        best_chain=model.best_chain_,
+        settings=run.settings,
+        features=replace(run.features, source=features),
+        calibration=model.calibration_,
+        seed=0,
+        n_jobs=threads,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -194,8 +194,10 @@ class TrainingView:
         order = np.argsort(self.candidates, kind="stable")
         for first in range(0, len(order), PAIRS_AT_ONCE):
             which = order[first : first + PAIRS_AT_ONCE]
-            ends = (array[which] for array in (self.new, self.candidates, self.outward))
-            yield which, TrainingView(self.network, *ends, self._prepared)
+            yield (
+                which,
+                replace(self, new=self.new[which], candidates=self.candidates[which], outward=self.outward[which]),
+            )
 
     def prepared(self, feature: FittedFeature) -> Any:
         """Return what a feature needs of the training documents in the place of new ones."""

@@ -55,7 +55,11 @@ class Shard:
         self.state = state
         self.loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
         own = corpus.label[: part.n_own_pairs]
-        self._own_loss = make_loss(settings.loss, own, settings.link_cost, settings.nonlink_cost, settings.margin)
+        self._own_loss = (
+            self.loss
+            if len(own) == corpus.n_pairs
+            else make_loss(settings.loss, own, settings.link_cost, settings.nonlink_cost, settings.margin)
+        )
         width = padded(settings.n_topics)
         self._topics = (0,) * width
         self._U = np.zeros((width, width), np.float32)

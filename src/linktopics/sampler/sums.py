@@ -20,6 +20,9 @@ are; float32 sums would lose the others beside them."""
 ENOUGH = 2**16
 """Pairs of which the median is taken where there are more."""
 
+CHUNK = 2**20
+"""Pairs whose features are multiplied at once."""
+
 
 class PairSums:
     """Sums over the pairs of a part at given topic counts and curvatures.
@@ -134,7 +137,11 @@ class PairSums:
 
     def feature_precision(self) -> Array:
         """Return sum_e quadratic_e x_e x_e^T over the features x_e of pairs."""
-        return np.asarray((self.features * self.quadratic[:, None]).T @ self.features)
+        result = np.zeros((self.features.shape[1], self.features.shape[1]))
+        for first in range(0, len(self.quadratic), CHUNK):  # at once there would be a copy of all features
+            part = self.features[first : first + CHUNK]
+            result += (part * self.quadratic[first : first + CHUNK, None]).T @ part
+        return result
 
     def _soft(self, x: Array) -> Array:
         x = x.copy()
