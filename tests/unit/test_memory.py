@@ -15,7 +15,8 @@ from linktopics.errors import NetworkWarning
 from linktopics.features import DEFAULT, base, fit_features, resolve_features, similarity, vectors
 from linktopics.pairs import sample_pairs
 from linktopics.posterior import take_sample
-from linktopics.sampler import Corpus, Priors, Settings, corpus, count_topics, initial_state, tokens
+from linktopics.sampler import Corpus, Priors, Settings, corpus, count_topics, initial_state, sums, tokens
+from linktopics.sampler.parts import Part
 
 N, V, K = 4000, 300, 20
 
@@ -161,3 +162,17 @@ def test_features_share_what_they_make_of_documents(linked):
     one, two, three = features_of(linked)[0].features
     assert one.own is two.own
     assert one.links is two.links is three.links
+
+
+def test_sums_of_features_in_pieces(counts, linked, monkeypatch):
+    rng = np.random.default_rng(0)
+    features, x = rng.normal(size=(len(linked[1]), 6)), rng.random(len(linked[1]))
+    laid_out = Corpus.build(counts, linked[1], False, features)
+    state = initial_state(laid_out, K, np.random.SeedSequence(0))
+    over_pairs = sums.PairSums(Part.whole(laid_out), K, state.doc_topic, x, x)
+    expected = over_pairs.feature_precision()
+    monkeypatch.setattr(sums, "CHUNK", 1000)
+    found, peak = peak_of(over_pairs.feature_precision)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(found, features.T @ (x[:, None] * features), rtol=1e-12)
+    assert peak < 0.2 * features.nbytes  # it was as much as that
