@@ -2,9 +2,10 @@
 
     python docs/make_calibration.py
 
-Reads what ``python benchmarks/held_out.py --json docs/results/calibration/held-out.json`` wrote, and ``python
-benchmarks/sbc.py --json docs/results/calibration/sbc*.json``: sbc.json and further files beside it, each a run with other
-options. All numbers and verdicts are computed here from those files.
+Reads what ``python benchmarks/held_out.py --json docs/results/calibration/held-out.json`` wrote, ``python
+benchmarks/coverage.py --json docs/results/calibration/coverage.json``, and ``python benchmarks/sbc.py --json
+docs/results/calibration/sbc*.json``: sbc.json and further files beside it, each a run with other options. All numbers and
+verdicts are computed here from those files.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ CLEAR = 0.01
 
 INTRODUCTION = """# Calibration
 
-Whether what a fit says can be taken at its word: probabilities of links, on documents that were not seen; and the sampler, on
-networks of which the truth is known. `docs/make_calibration.py` wrote this page.
+Whether what a fit says can be taken at its word: probabilities of links, on documents that were not seen; their ranges over
+posterior samples, and the sampler, on networks of which the truth is known. `docs/make_calibration.py` wrote this page.
 """
 
 HELD_OUT = """## Links of documents that were not seen
@@ -32,6 +33,21 @@ HELD_OUT = """## Links of documents that were not seen
   highest of the folds. *Slope*: of the logistic regression of links on log-odds; below 1, probabilities are too sure.
 - *Log loss per link*: less is better. *Mean of the 1,000 highest* probabilities, beside the share of links among these pairs.
 - In the figure each point is a twelfth of the links that the model expects, with a 95 % interval; both axes are logarithmic.
+{of_before}"""
+
+OF_BEFORE = """- This run is of a version with a curve of its own for links either way. Now each direction has one, and either way is made of
+  the two, so the order in which the third kind has candidates is no longer quite that of the others.
+"""
+
+COVERAGE = """## Ranges over posterior samples
+
+{about}
+
+- What is unknown beside: the curve from scores to probabilities is taken as certain, the topics of a new document in a sample
+  are averages over sweeps, and the chains may not have found all modes. So ranges are narrower than the doubt there is. They
+  tell suggestions on which samples agree from others.
+- *Truth below it*, *above it*: shares of the pairs whose true probability is outside. *Width*: of the range, relative to the
+  probability.
 """
 
 ABOUT = """## Simulation-based calibration
@@ -150,19 +166,26 @@ def section(found: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines).rstrip()
 
 
-def held_out(results: dict[str, Any]) -> list[str]:
-    """Return the section on documents that were not seen."""
+def measured(text: str, results: dict[str, Any], of_before: str = "") -> list[str]:
+    """Return a section with a table."""
     made = results["tables"][0]
     numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
     rows = [[form.format(row[key]) for key, (_, form) in made["columns"].items()] for row in made["rows"]]
     return [
-        HELD_OUT.format(about=results["about"]),
+        text.format(about=results["about"], of_before=of_before),
         f"`{results['command']}`,",
         f"{results['when']}, {results['machine']}; {numbers}.",
         "",
         *markdown(rows, [heading for heading, _ in made["columns"].values()]),
         made["note"],
         "",
+    ]
+
+
+def held_out(results: dict[str, Any]) -> list[str]:
+    """Return the section on documents that were not seen."""
+    return [
+        *measured(HELD_OUT, results, OF_BEFORE if "The order is the same in all three" in results["about"] else ""),
         f"![Predicted probabilities and shares of links]({FOLDER.name}/held-out.png)",
         "",
     ]
@@ -172,8 +195,10 @@ def main() -> None:
     """Write the page."""
     paths = sorted(FOLDER.glob("sbc*.json"), key=lambda path: (path.stem != "sbc", "broken" in path.stem, path.stem))
     found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
-    measured = json.loads((FOLDER / "held-out.json").read_text(encoding="utf-8"))
-    page = "\n".join([INTRODUCTION, *held_out(measured), section(found), ""])
+    seen, covered = (
+        json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")) for name in ("held-out", "coverage")
+    )
+    page = "\n".join([INTRODUCTION, *held_out(seen), *measured(COVERAGE, covered), section(found), ""])
     FOLDER.with_suffix(".md").write_text(page, encoding="utf-8")
 
 

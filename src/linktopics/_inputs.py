@@ -263,7 +263,7 @@ def check_at_least(least: int, name: str, value: Any) -> None:
 
 
 def check_interval(interval: Any) -> None:
-    """Raise if `interval` is not the mass of an interval."""
+    """Raise if `interval` is not a share of the posterior samples."""
     if not (isinstance(interval, Real) and 0 < float(interval) < 1):
         raise ValueError(f"interval is {interval!r}; it must be a number between 0 and 1.")
 

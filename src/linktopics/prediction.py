@@ -137,7 +137,7 @@ class Predictor:
         interval: float,
         search: str = "auto",
     ) -> pd.DataFrame:
-        """Return the best candidates of new documents, with an interval and a reason.
+        """Return the best candidates of new documents, with a range over posterior samples and a reason.
 
         `search` is "exact", "index", or "auto", which is the index for many new documents and a large network.
         """
@@ -269,7 +269,7 @@ class Predictor:
         return pairs.part(best_of_each(pairs.rows, pairs.candidates, ranked, top))
 
     def _table(self, new: NewDocuments, picked: Shortlist, interval: float) -> pd.DataFrame:
-        """Return suggestions, with an interval and a reason for each."""
+        """Return suggestions, with a range over posterior samples and a reason for each."""
         by_sample = self.by_sample(new, picked)
         own = {way: p.mean(axis=0) for way, p in by_sample.items()}
         lower, upper = interval_of(self.calibrated(by_sample), interval)

@@ -100,7 +100,10 @@ def best_of_each(
 
 
 def interval_of(by_sample: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the bounds of the middle of probabilities, samples x pairs; NaN where one sample cannot tell."""
+    """Return the ends of the range in which a share of the samples is, of probabilities that are samples x pairs.
+
+    As many samples are below as above. NaN where there is one sample alone.
+    """
     if len(by_sample) == 1:
         return np.full(by_sample.shape[1], np.nan), np.full(by_sample.shape[1], np.nan)
     tail = (1.0 - mass) / 2.0

@@ -95,6 +95,23 @@ def test_suggestions_for_a_text(model, tmp_path):
     assert ["; ".join(row["why"]) for row in found["suggestions"]] == frame["why"].tolist()
 
 
+def test_ranges_over_samples_are_called_what_they_are(model):
+    shown = succeed("suggest", model, "--text", ASKED, "--interval=0.5", "--format=table").stdout
+    assert "50% of samples" in shown
+    assert "does not hold all that is unknown" in " ".join(shown.split())
+    assert "interval" not in shown
+
+
+def test_suggestions_either_way_are_between_the_larger_and_the_sum(model):
+    found = {}
+    for way in ("both", "out", "in"):
+        told = asked("suggest", model, "--text", ASKED, "--top=99", "--direction", way)
+        found[way] = {row["id"]: row["probability"] for row in told["suggestions"]}
+    for id, either in found["both"].items():
+        out, into = found["out"][id], found["in"][id]
+        assert max(out, into) * (1 - 1e-9) <= either <= (out + into) * (1 + 1e-9)
+
+
 def test_suggestions_tell_of_unknown_words(model):
     result = succeed("suggest", model, "--text", f"{ASKED} zebra")
     assert "not in the vocabulary and were left out: 'zebra'." in result.stderr
@@ -126,6 +143,10 @@ def test_explanations(model):
     assert (found["parts_in_all"], found["linked"]) == (len(frame), True)
     assert found["score"] == pytest.approx(frame["part"].sum())
     assert asked("explain", model, "cat", "kitten")["linked"] is False
+    other = asked("explain", model, "kitten", "cat", "--new-end=target")["score"]
+    frame = RelationalTopicModel.load(model).explain_link("kitten", "cat", new_end="target")
+    assert other == pytest.approx(frame["part"].sum())
+    assert other != pytest.approx(found["score"])
     every = asked("explain", model, "kitten", "cat", "--top=99")["parts"]
     assert {row["feature"] for row in every} == {None, "tfidf", "tfidf-centroid", "degree"}
     assert all((row["feature"] is None) == (row["source_topic"] is not None) for row in every)

@@ -46,7 +46,7 @@ def run(benchmarks, monkeypatch):
 
 def test_there_are_benchmarks():
     singles = {"features", "growth", "iteration", "memory", "page", "prediction", "startup", "storage", "sweep"}
-    others = {"abuse", "cluster", "endurance", "extremes", "held_out", "sbc", "serving", "shards"}
+    others = {"abuse", "cluster", "coverage", "endurance", "extremes", "held_out", "sbc", "serving", "shards"}
     assert singles | others == set(NAMES)
 
 

@@ -209,6 +209,30 @@ def test_the_description_is_valid(described):
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
+def test_ranges_over_samples_are_described_as_such(described):
+    schemas = described["components"]["schemas"]
+    for suggestions in (
+        schemas["Document"]["properties"]["suggested"],
+        schemas["Suggestions"]["properties"]["suggestions"],
+    ):
+        told = suggestions["items"]["properties"]
+        for name, quantile in (("lower", "5 %"), ("upper", "95 %")):
+            assert told[name]["description"].startswith(f"{quantile} quantile")
+            assert "does not hold all that is unknown" in told[name]["description"]
+
+
+@pytest.mark.parametrize("text", [ASKED, "cats and planets"])
+def test_links_either_way_are_between_the_larger_and_the_sum(client, text):
+    found = {}
+    for way in ("both", "out", "in"):
+        told = client.post("/api/suggest", json={"text": text, "top": 10, "direction": way}).json()
+        found[way] = {one["id"]: one["probability"] for one in told["suggestions"]}
+    assert len(found["both"]) > 3
+    for id, either in found["both"].items():
+        out, into = found["out"][id], found["in"][id]
+        assert max(out, into) * (1 - 1e-5) <= either <= (out + into) * (1 + 1e-5)  # of six digits
+
+
 @pytest.mark.parametrize(
     ("path", "asked", "status"), [*((p, a, 200) for p, a in ASKED_FOR), *(n[:3] for n in NOT_ANSWERED)]
 )

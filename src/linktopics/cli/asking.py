@@ -52,7 +52,7 @@ def suggest(
     top: Top = 10,
     direction: Annotated[Direction, typer.Option(help="Links from the document, to it, or both.")] = Direction.both,
     interval: Annotated[
-        float, typer.Option(min=0.01, max=0.99, metavar=REAL, help="Probability mass of the intervals.")
+        float, typer.Option(min=0.01, max=0.99, metavar=REAL, help="Share of posterior samples that ranges show.")
     ] = 0.9,
     search: Annotated[
         Search, typer.Option(help="Rank all documents, or candidates from an index; auto: by their number.")
@@ -60,7 +60,10 @@ def suggest(
     format: FormatOption = Format.auto,
     debug: Debug = False,
 ) -> None:
-    """Suggest links of a new text, or of a document of the network, with probability, interval and reasons."""
+    """Suggest links of a new text, or of a document of the network, with probability and reasons.
+
+    Beside each probability stands its range over posterior samples, which does not hold all that is unknown.
+    """
     from linktopics.commands.asking import show_suggestions
 
     show_suggestions(model, text, file, id, top, direction.value, interval, search.value, format.value)

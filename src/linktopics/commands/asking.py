@@ -81,10 +81,13 @@ def show_suggestions(
         Column("title", only="plain"),
         Column("probability", share, right=True),
         *(Column(name, only="plain") for name in ("lower", "upper", "score", "why")),
-        Column(f"{interval:.0%} interval", only="table", cell=_interval),
+        Column(f"{interval:.0%} of samples", only="table", cell=_range),
         Column("document, and why", only="table", cell=_named, below=lambda row: row["why"]),
     ]
-    notes = [f"{model.calibration_.describe()} Before each reason: its share of what speaks for the link."]
+    notes = [
+        f"{model.calibration_.describe()} Beside each: its range in {interval:.0%} of the posterior samples, which "
+        "does not hold all that is unknown. Before each reason: its share of what speaks for the link."
+    ]
     if not rows:
         notes = ["There is no document to suggest: it is linked with all of them."]
     emit(Result("suggest", columns, rows, "suggestions", facts, what, notes), format)
@@ -155,7 +158,7 @@ def _reasons(why: str) -> list[str]:
     return [reason for reason in re.split(r"; (?=\d\.\d\d )", why) if reason]
 
 
-def _interval(row: dict[str, Any]) -> str:
+def _range(row: dict[str, Any]) -> str:
     lower, upper = row["lower"], row["upper"]
     return "" if lower != lower else f"{share(lower)} to {share(upper)}"
 

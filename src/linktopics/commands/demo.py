@@ -273,8 +273,8 @@ def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> li
         Text(f'"{text}"', style="italic"),
         table,
         _footnote(
-            f"{found.calibration.describe()} In brackets: 90 % of posterior samples. Before each reason: its share "
-            f"of all that speaks for the import.{left_out}"
+            f"{found.calibration.describe()} In brackets: the range in 90 % of the posterior samples, which does not "
+            f"hold all that is unknown. Before each reason: its share of all that speaks for the import.{left_out}"
         ),
     ]
 

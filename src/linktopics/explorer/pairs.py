@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 INTERVAL = 0.9
-"""Mass of the intervals of suggestions, as in `suggest_links`."""
+"""Share of the posterior samples between `lower` and `upper` of suggestions, as in `suggest_links`."""
 
 PARTS_AT_ONCE = 2**21
 """Parts of scores that are in memory at once."""
@@ -57,7 +57,8 @@ class Suggestions:
     outward : ndarray of bool
         Whether more speaks for a link from the document to the other than for one back; True without directions.
     probability, lower, upper : ndarray
-        Of a link in any direction, with the bounds of 90 % of the samples; NaN if there is only one.
+        Of a link in any direction, and the ends of its range in 90 % of the posterior samples; NaN if there is only
+        one.
     reasons : Reasons
         What speaks for the link in the direction that `outward` tells.
     """

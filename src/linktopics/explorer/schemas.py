@@ -61,6 +61,17 @@ def nullable(schema: Schema) -> Schema:
 BOOLEAN: Schema = {"type": "boolean"}
 SHARE = number(least=0, most=1)
 PROBABILITY = nullable(number("of a link, as rare as links are in the network", 0, 1))
+RANGE = {
+    name: nullable(
+        number(
+            f"{quantile} quantile of the probabilities that posterior samples give; the range of samples does not hold "
+            "all that is unknown",
+            0,
+            1,
+        )
+    )
+    for name, quantile in (("lower", "5 %"), ("upper", "95 %"))
+}
 MAYBE = nullable(number())
 DOCUMENT = whole("the number of a document: its place in the network")
 TOPIC = whole("the number of a topic")
@@ -245,7 +256,8 @@ SCHEMAS: dict[str, Schema] = {
                     {
                         "j": DOCUMENT,
                         "direction": DIRECTION,
-                        **dict.fromkeys(("probability", "lower", "upper"), PROBABILITY),
+                        "probability": PROBABILITY,
+                        **RANGE,
                         "why": array(ref("Reason"), maxItems=3),
                     }
                 ),
@@ -282,7 +294,8 @@ SCHEMAS: dict[str, Schema] = {
                         "id": string(),
                         "title": string(),
                         "direction": DIRECTION,
-                        **dict.fromkeys(("probability", "lower", "upper"), PROBABILITY),
+                        "probability": PROBABILITY,
+                        **RANGE,
                         "why": array(ref("Reason"), maxItems=3),
                     }
                 )

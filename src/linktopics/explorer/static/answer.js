@@ -114,7 +114,7 @@ export class AnswerView {
     const now = new Set(answer.suggestions.map((one) => one.j));
     const gone = [...before.values()].filter((one) => !now.has(one.j));
     const few = answer.known < 5 ? notice(`Only ${plural(answer.known, "word")} of the text ${answer.known === 1 ? "is" : "are"} known to the model: take this with care.`) : null;
-    replace(this.suggestions, section("Suggested links", "Documents it would link to, with probability, the interval over samples, and what speaks for each.", few,
+    replace(this.suggestions, section("Suggested links", "Documents it would link to, with probability, its range in 90 % of the posterior samples, and what speaks for each.", few,
       make("ol", { class: "suggestions" }, answer.suggestions.map((one) => this.#suggestion(one, base && (before.get(one.j) ?? "new")))),
       gone.length ? [make("h3", {}, "No longer among the first"), make("ul", { class: "plain gone" }, gone.map((one) => make("li", {}, this.#link(one), ` was ${percent(one.probability)}`)))] : null));
   }

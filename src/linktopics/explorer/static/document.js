@@ -20,7 +20,7 @@ export async function showDocument(atlas, which) {
     make("div", { class: "halves" }, proportions(atlas, found, palette), wordsOf(atlas, found, palette)),
     section("Links", linksLead(found),
       linkTable(atlas, found.links, "Links of this document", "links.csv", "It has no links.")),
-    section("Suggested, but absent", "The most probable among the links that the data do not have.",
+    section("Suggested, but absent", "The most probable among the links that the data do not have, with the range of each probability in 90 % of the posterior samples.",
       linkTable(atlas, found.suggested, "Suggested links", "suggested.csv", "There are no suggestions.")),
     section("Present, but surprising", surprisingRule(found),
       linkTable(atlas, surprising, "Surprising links", "surprising.csv", "None: each link is as probable as links of this network are.")));

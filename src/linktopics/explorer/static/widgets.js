@@ -18,13 +18,14 @@ export function shareBar(share, most, { kind = "", label = percent(share) } = {}
   return make("span", { class: "share" }, make("span", { class: "track", "aria-hidden": "true" }, bar), make("span", { class: "amount" }, label));
 }
 
-/** A probability with a bar, and the interval if it is known. */
+/** A probability with a bar, and its range over posterior samples if it is known. */
 export function probabilityBar({ probability, lower, upper }) {
   const bar = shareBar(probability, 1);
   if (lower === undefined || lower === null) return bar;
   const line = make("span", { class: "interval", style: { "--from": `${100 * lower}%`, "--to": `${100 * upper}%` } });
   bar.querySelector(".track").append(line);
-  bar.append(make("span", { class: "range" }, `${percent(lower)} to ${percent(upper)}`));
+  const said = "In 90 % of the posterior samples. This does not hold all that is unknown: the true probability is outside more often than one time in ten.";
+  bar.append(make("span", { class: "range", title: said }, `${percent(lower)} to ${percent(upper)}`));
   return bar;
 }
 
