@@ -135,12 +135,19 @@ NOT_STARTED = [
 @pytest.mark.parametrize(("raised", "kind", "said"), NOT_STARTED, ids=["late", "failed", "interrupted"])
 def test_ray_does_not_start(raised, kind, said, monkeypatch):
     """Ray raises plain Exception, too. The folder that it was given is removed, and another try begins anew."""
-    made = []
+    made, ended = [], []
+
+    class Node:
+        def __init__(self, folder):
+            made.append(Path(folder))
+            (made[-1] / "session").mkdir()
+            raise type(raised)(*raised.args)  # a new one, without the frames of the try before
+
+        def kill_all_processes(self, **how):
+            ended.append(how)
 
     def init(**options):
-        made.append(Path(options["_temp_dir"]))
-        (made[-1] / "session").mkdir()
-        raise raised
+        Node(options["_temp_dir"])
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "shutdown", lambda: None)
@@ -149,7 +156,7 @@ def test_ray_does_not_start(raised, kind, said, monkeypatch):
     for number in (1, 2):
         with pytest.raises(kind) as error:
             engine.__enter__()
-        assert len(made) == number
+        assert len(made) == len(ended) == number
         assert not made[-1].exists()
     if kind is EngineError:
         assert str(error.value).startswith(f"Ray did not start on this machine {said}; try again")

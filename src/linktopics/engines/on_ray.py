@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -9,8 +10,9 @@ import socket
 import tempfile
 import threading
 import time
+import traceback
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -73,6 +75,8 @@ class Ray:
             folder = tempfile.mkdtemp(prefix="lt-")
             if len(folder) <= SHORT_PATH:
                 self._folder = options["_temp_dir"] = folder
+                # Once more at the exit, after Ray's own ending of processes, which may write to it until then.
+                atexit.register(shutil.rmtree, folder, ignore_errors=True)
             else:
                 os.rmdir(folder)
         else:
@@ -82,13 +86,15 @@ class Ray:
         try:
             ray.init(**options)
             self._connected = True
-        except Exception as error:  # Ray raises that class itself where a node does not start in time
-            raise _no_cluster(self.address, error) from None
+        except BaseException as error:
+            _end_processes(error)
+            self._leave(ray)
+            if isinstance(error, Exception):  # the class itself where a node does not start in time
+                raise _no_cluster(self.address, error) from None
+            raise
         finally:
             if threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGTERM, before)  # which Ray has taken
-            if not self._connected:
-                self._leave(ray)
         return self
 
     def __exit__(self, *exception: Any) -> None:
@@ -118,6 +124,15 @@ def _import_ray() -> Any:
     except ImportError:
         raise EngineError("engine 'ray' needs Ray, which is not installed: pip install 'linktopics[ray]'.") from None
     return ray
+
+
+def _end_processes(error: BaseException) -> None:
+    """End the processes of a Ray that did not start; it would do so at the exit, and only its frames know them."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        end = getattr(frame.f_locals.get("self"), "kill_all_processes", None)
+        if end is not None:
+            with suppress(Exception):
+                end(check_alive=False, allow_graceful=False, wait=True)
 
 
 def _check_reachable(address: str) -> None:
