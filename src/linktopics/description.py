@@ -18,6 +18,8 @@ from linktopics.interop import pyldavis_input, to_networkx
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import PosteriorSample
 from linktopics.prediction import Predictor
+from linktopics.run import Run
+from linktopics.stuck import named_chains, say_stuck
 
 if TYPE_CHECKING:
     import networkx
@@ -50,11 +52,13 @@ class DescribesTopics:
     alpha_: NDArray[np.float64]
     beta_: float
     best_chain_: int
+    left_out_chains_: dict[int, float]
     trace_: dict[str, NDArray[np.float64]]
     n_burn_in_: int
     loss: str
     weights: str
     _predictor: Predictor
+    _run: Run
 
     def topics(self, n_words: int = 8, *, n_documents: int = 0, coherence: str | None = None) -> pd.DataFrame:
         """Return the topics, most frequent first.
@@ -151,6 +155,8 @@ class DescribesTopics:
     def diagnostics(self) -> pd.DataFrame:
         """Return how well the chains agree and move, for quantities that do not depend on how topics are numbered.
 
+        Chains that are left out because they are stuck (`left_out_chains_`) are left out here, too.
+
         Returns
         -------
         DataFrame
@@ -167,12 +173,20 @@ class DescribesTopics:
         ['mean', 'sd', 'r_hat', 'ess']
         """
         check_is_fitted(self)
-        return mixing_table(self._draws())
+        return mixing_table(self._counted_draws())
+
+    def _counted_draws(self) -> dict[str, NDArray[np.float64]]:
+        """Return the trace after burn-in of the chains that count."""
+        left_out = list(self.left_out_chains_)
+        return {name: np.delete(values, left_out, axis=0) for name, values in self._draws().items()}
 
     def _verdict(self) -> str | None:
         """Return what is to be said about mixing, if anything."""
-        draws = self._draws()
-        return mixing_verdict(mixing_table(draws), len(self.trace_["log joint"]), draws)
+        draws, left_out = self._counted_draws(), self._run.left_out
+        said = mixing_verdict(mixing_table(draws), len(draws["log joint"]), draws, others=bool(left_out))
+        if not left_out:
+            return said
+        return f"{say_stuck(left_out)} {said or 'The other chains agree.'}"
 
     def to_arviz(self) -> Any:
         """Return the trace after burn-in for arviz, with its plots and tables (needs ``linktopics[arviz]``).
@@ -237,7 +251,8 @@ class DescribesTopics:
         facts = {
             "data": repr(self.network_).partition("(")[2].removesuffix(")"),
             "sampling": f"{n_chains} chain{'s' if n_chains > 1 else ''} of {n_sweeps:,} sweeps, the first "
-            f"{self.n_burn_in_:,} as burn-in; {len(self.samples_)} samples",
+            f"{self.n_burn_in_:,} as burn-in; {len(self.samples_)} samples"
+            + (f" without {named_chains(self.left_out_chains_)}, left out as stuck" if self.left_out_chains_ else ""),
             "priors": f"alpha {self.alpha_.sum():.3g} in all, beta {self.beta_:.3g}",
             "features": ", ".join(features) or "none",
             "mixing": _mixing(table),

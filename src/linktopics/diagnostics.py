@@ -149,6 +149,7 @@ def mixing_verdict(
     trace: Mapping[str, ArrayLike] | None = None,
     *,
     more_sweeps: int = 500,
+    others: bool = False,
 ) -> str | None:
     """Say in plain words what is wrong with the mixing, what that means and what to do; None if nothing is.
 
@@ -163,6 +164,8 @@ def mixing_verdict(
         different places, where more sweeps would not help.
     more_sweeps : int, default=500
         How many further sweeps to advise.
+    others : bool, default=False
+        Whether they are not all chains: some were left out, see `linktopics.stuck`.
 
     Returns
     -------
@@ -185,11 +188,11 @@ def mixing_verdict(
     apart = table.index[table["r_hat"] > R_HAT_LIMIT]
     advice = f"model.resume(n_iter={more_sweeps}), or linktopics resume MODEL --iterations {more_sweeps}"
     if len(apart):
-        return _disagreement(table["r_hat"], list(apart), n_chains, trace, advice)
+        return _disagreement(table["r_hat"], list(apart), n_chains, trace, advice, others)
     worst = table["ess"].idxmin() if len(table) else None
     if worst is None or table["ess"][worst] >= ESS_PER_CHAIN * n_chains:
         return None
-    who = "The chain is" if n_chains == 1 else f"The {n_chains} chains agree, but are"
+    who = "The chain is" if n_chains == 1 else f"The {'other ' if others else ''}{n_chains} chains agree, but are"
     return (
         f"{who} slow: all draws of the {worst} are worth {table['ess'][worst]:.0f} independent ones (ESS; "
         f"{ESS_PER_CHAIN * n_chains} would do). Topics and predictions can be used; means and standard deviations of "
@@ -303,15 +306,20 @@ def _autocorrelation_time(draws: NDArray[np.float64]) -> float:
 
 
 def _disagreement(
-    values: pd.Series, apart: list[str], n_chains: int, trace: Mapping[str, ArrayLike] | None, advice: str
+    values: pd.Series,
+    apart: list[str],
+    n_chains: int,
+    trace: Mapping[str, ArrayLike] | None,
+    advice: str,
+    others: bool,
 ) -> str:
     """Say that R-hat is poor, and what that means; the log joint is named first."""
     first = LOG_JOINT if LOG_JOINT in apart else max(apart, key=values.__getitem__)
-    others = [name for name in apart if name != first]
+    further = [name for name in apart if name != first]
     what = f"the {first} (R-hat {_short(values[first])})"
-    if others:
-        worst = max(others, key=values.__getitem__)
-        more = f"the {worst} (" if len(others) == 1 else f"{len(others)} other quantities (worst: {worst}, "
+    if further:
+        worst = max(further, key=values.__getitem__)
+        more = f"the {worst} (" if len(further) == 1 else f"{len(further)} other quantities (worst: {worst}, "
         what += f" and {more}{_short(values[worst])})"
     if n_chains == 1:
         return (
@@ -328,9 +336,16 @@ def _disagreement(
         )
     else:
         moving = f"They are still moving, so more sweeps may bring them closer: {advice}."
+    which, over = (f"other {n_chains}", "these") if others else (f"{n_chains}", "all")
+    use = f"Predictions average over {over} chains and can be used."
+    if n_chains == 2 and not others and first == LOG_JOINT:
+        use = (
+            "Predictions average over both chains; should one of them be stuck, two cannot tell which, and n_chains=4 "
+            "can."
+        )
     return (
-        f"The {n_chains} chains do not agree on {what}. {moving} Some disagreement is normal, since topic models have "
-        "many modes. Predictions average over all chains and can be used. Topics and weights describe the best chain "
+        f"The {which} chains do not agree on {what}. {moving} Some disagreement is normal, since topic models have "
+        f"many modes. {use} Topics and weights describe the best chain "
         "only: one good description of the data, where another chain would give a somewhat different one."
     )
 

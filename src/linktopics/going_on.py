@@ -252,7 +252,7 @@ class GoesOn:
         others = np.setdiff1d(np.arange(run.network.n_documents), held_out)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NetworkWarning)  # of documents of which the network has told
-            without = self._changed(run, run.chains, run.network.subset(others), for_chains)
+            without = self._changed(run, run.counted, run.network.subset(others), for_chains)
             burn_in, n_samples, thin = FORGETTING
             without.plan = Plan(burn_in, min(n_samples, run.plan.n_samples), thin)
             without.calibration = LinkCalibration(without.sampling_offset)
@@ -370,11 +370,13 @@ class GoesOn:
         traces = np.stack([chain.trace for chain in run.chains])
         self.trace_ = {name: traces[:, :, column] for column, name in enumerate(run.quantities)}
         self.log_joints_ = self.trace_["log joint"]
-        self.samples_ = [sample for chain in run.chains for sample in chain.samples]
+        self.left_out_chains_ = {one.chain: one.below for one in run.left_out}
+        counted = [number for number in range(len(run.chains)) if number not in self.left_out_chains_]
+        self.samples_ = [sample for number in counted for sample in run.chains[number].samples]
         self.timings_ = {step: sum(c.seconds[step] for c in run.chains) for step in run.chains[0].seconds}
         self.exchanged_ = run.chains[0].sent
-        means = [np.mean([sample.log_joint for sample in chain.samples]) for chain in run.chains]
-        self.best_chain_ = int(np.argmax(means)) if run.described is None else run.described
+        means = [np.mean([sample.log_joint for sample in run.chains[number].samples]) for number in counted]
+        self.best_chain_ = counted[int(np.argmax(means))] if run.described is None else run.described
         self.log_joint_ = self.log_joints_[self.best_chain_]
         best = run.chains[self.best_chain_].samples
         self.alpha_ = best[-1].alpha

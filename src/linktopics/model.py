@@ -128,7 +128,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
     thin : int, default=20
         Sweeps per kept sample. Samples close to each other are alike, and averaging them gains little.
     n_chains : int, default=4
-        Independent chains. Predictions average over all; attributes that speak of topics describe the best one.
+        Independent chains. Predictions average over all that are not stuck far below the others
+        (`linktopics.stuck.stuck_chains` says when one is); attributes that speak of topics describe the best one.
     directed : bool, default=None
         Whether the direction of links counts; None takes the network's word, and True for a count matrix.
     random_state : int, RandomState, Generator or None, default=None
@@ -157,7 +158,8 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
     feature_names_ : list of str
         Names of the numbers that features make of a pair; some make several.
     feature_weights_ : ndarray of shape (n_features,)
-        Posterior mean of their weights, over all chains; in units of a standard deviation among the training pairs.
+        Posterior mean of their weights, over all chains that count; in units of a standard deviation among the training
+        pairs.
     feature_weights_std_ : ndarray of shape (n_features,)
         Their posterior standard deviation; zero if only one sample was kept.
     intercept_ : float
@@ -178,7 +180,11 @@ class RelationalTopicModel(GoesOn, DescribesTopics, AnswersQuestions, BaseEstima
     best_chain_ : int
         The chain whose kept samples have the highest mean log joint; after `extend`, the one that was before.
     samples_ : list of PosteriorSample
-        The kept samples of all chains.
+        The kept samples of all chains that count.
+    left_out_chains_ : dict of int to float
+        Chains that are stuck, and how far their mean log joint is below that of the others. They count for nothing:
+        neither predictions, weights of features, calibration nor diagnostics know them. They are saved and go on with
+        the others all the same, and count again when they have found their way.
     timings_ : dict of str to float
         Seconds spent on "topics", "augmented" variables and "weights", over all chains.
     exchanged_ : dict of str to float

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.calibration import LinkCalibration, sampling_offset
+from linktopics.diagnostics import LOG_JOINT
 from linktopics.errors import DataError
 from linktopics.features import FeatureSet
 from linktopics.network import DocumentNetwork
 from linktopics.posterior import Chain, Plan
 from linktopics.sampler import Corpus, Priors, Settings, State, count_topics, random_states
 from linktopics.sampler.parts import place_tokens
+from linktopics.stuck import StuckChain, stuck_chains
 
 if TYPE_CHECKING:
     from linktopics.prediction import Predictor
@@ -98,6 +100,19 @@ class Run:
     def sampled(self) -> bool:
         """Whether all chains have reached the end of the plan."""
         return all(chain.state.iteration >= self.plan.length for chain in self.chains)
+
+    @property
+    def left_out(self) -> list[StuckChain]:
+        """Chains that are stuck, which count for nothing; the one that has to be described is never among them."""
+        column = self.quantities.index(LOG_JOINT)
+        stuck = stuck_chains(np.stack([chain.trace[self.plan.n_iter :, column] for chain in self.chains]))
+        return [one for one in stuck if one.chain != self.described]
+
+    @property
+    def counted(self) -> list[Chain]:
+        """The chains that predictions and calibration rest on: all but those that are stuck."""
+        without = {one.chain for one in self.left_out}
+        return [chain for number, chain in enumerate(self.chains) if number not in without]
 
     @property
     def sampling_offset(self) -> float:

@@ -66,7 +66,8 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
         )  # fmt: skip
     for number, line in enumerate(values):
         best = number == model.best_chain_
-        name = f"chain {number + 1}{', best' if best and n_chains > 1 else ''}"
+        role = ", best" if best and n_chains > 1 else ", left out" if number in model.left_out_chains_ else ""
+        name = f"chain {number + 1}{role}"
         ax.plot(sweeps, line, **line_style(number), linewidth=1.6 if best else 1.0, zorder=3 if best else 2, label=name)
     ax.set(xlim=(0, n_sweeps + 1), xlabel="sweep", ylabel=quantity, ylim=_range(values, n_burn_in))
     if np.ptp(ax.get_ylim()) > 100:
