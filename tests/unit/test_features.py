@@ -34,9 +34,10 @@ from linktopics.features import (
     fit_features,
     resolve_features,
     similarity,
+    vectors,
 )
 from linktopics.features.base import TrainingView
-from linktopics.features.vectors import Tfidf
+from linktopics.features.vectors import KnownVectors, Tfidf
 from linktopics.pairs import TrainingPairs
 from linktopics.reasons import N_REASONS, SMALLEST_SHARE
 from linktopics.sampler import Settings
@@ -1538,6 +1539,22 @@ def test_evaluate_a_search_over_columns():
     search = LinkSearchCV(model, {"pair_features": [None, [Column("year", "difference")]]}, folds=2, verbose=False)
     rows = evaluate(NETWORK, {"search": search}, folds=2, words=False, verbose=False).folds
     assert rows.link_rank.notna().all()
+
+
+def test_few_documents_are_compared_without_an_index_of_words(monkeypatch):
+    """The products are the same, bit for bit."""
+    counts = csr_array(np.random.default_rng(0).poisson(0.3, (60, 40)))
+    known = KnownVectors(counts, Tfidf(counts))
+    new = known.make(csr_array(np.random.default_rng(1).poisson(0.3, (7, 40))))
+    monkeypatch.setattr(vectors, "COMPARED_ONE_BY_ONE", 8)
+    first = known.products(new)
+    assert "transposed" not in vars(known)
+    np.testing.assert_array_equal(known.products(new), first)
+    assert "transposed" in vars(known)
+    np.testing.assert_allclose(first, new.toarray() @ known.own.toarray().T, rtol=1e-14)
+    known.forget()
+    assert not {"own", "transposed"} & set(vars(known))
+    np.testing.assert_array_equal(known.products(new), first)
 
 
 def test_tfidf_is_that_of_scikit_learn():

@@ -291,6 +291,20 @@ def test_features_that_are_not_those_of_the_weights(saved):
     assert_refused(lambda: model.predict_links(ASKED), "others than those of the weights")
 
 
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda a: a[:1], "norm is an array"),
+        (lambda a: a * np.nan, "negative, or not finite"),
+        (lambda a: -a, "negative, or not finite"),
+    ],
+)
+def test_lengths_of_a_feature(change, match, tmp_path):
+    small_model(pair_features=["tfidf-centroid"]).fit(small_network()).save(tmp_path / "model")
+    replace_file(tmp_path / "model", "training", array("fitted tfidf-centroid/norm", change))
+    assert_refused(lambda: load(tmp_path / "model").predict_links(ASKED), match)
+
+
 def test_arrays_at_odd_places(saved, fitted):
     """Kernels read whole words, so such arrays are copied."""
     (path,) = saved.glob("samples-0-*")

@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel
 from linktopics.errors import ModelError
-from linktopics.features import BUILT_IN, Column, PairFeature, PairFunction, PairMatrix, Similarity, similarity
+from linktopics.features import BUILT_IN, Column, PairFeature, PairFunction, PairMatrix, Similarity, similarity, vectors
 from linktopics.storage import folder as folders
 from linktopics.storage import keeping
 from linktopics.storage.folder import MANIFEST, ModelFolder
@@ -167,7 +167,7 @@ def only_reading(folder, monkeypatch):
 
     before = snapshot(folder)
     with monkeypatch.context() as patch:
-        for module, name in ((pickle, "load"), (pickle, "loads"), (pickle, "Unpickler"), (similarity, "run_chains")):
+        for module, name in ((pickle, "load"), (pickle, "loads"), (pickle, "Unpickler"), (vectors, "run_chains")):
             patch.setattr(module, name, never)
         yield
     assert snapshot(folder) == before
@@ -280,6 +280,18 @@ def test_what_is_loaded_is_on_disk_until_needed(tmp_path):
     loaded.predict_links("cats purr")
     assert not callable(run.features.source)
     assert run.corpus is None
+
+
+def test_what_takes_long_to_find_again_is_kept(tmp_path, monkeypatch):
+    """A first answer about a large network would wait for it. Models of before it was kept are read, too."""
+    model = small_model(pair_features=["tfidf", "tfidf-centroid", "degree"]).fit(small_network())
+    expected = model.predict_links("cats purr")
+    model.save(tmp_path / "model")
+    vars(model._run.features.features[1]).pop("norm")
+    model.save(tmp_path / "before")
+    np.testing.assert_array_equal(load(tmp_path / "before").predict_links("cats purr"), expected)
+    monkeypatch.setattr(similarity, "sums_of_rows", None)
+    np.testing.assert_array_equal(load(tmp_path / "model").predict_links("cats purr"), expected)
 
 
 def test_a_folder_that_cannot_be_written_is_read(tmp_path):

@@ -74,7 +74,7 @@ class FittedFeature(ABC):
     of_candidate: bool = False
 
     def arrays(self) -> dict[str, NDArray]:
-        """Return what was learned and could not be found again from the documents alone."""
+        """Return what was learned and could not be found again from the documents alone, or not in short time."""
         return {}
 
     def share(self, others: Sequence[FittedFeature]) -> None:

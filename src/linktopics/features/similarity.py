@@ -78,10 +78,16 @@ class Similarity(PairFeature):
         return _FittedSimilarity(self, network, Topics.learn(network.counts, settings, seed))
 
     def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
-        """Take topics from where they were kept; find the rest again."""
-        if self.of == "tfidf":
-            return super().restore(network, settings, arrays)
-        return _FittedSimilarity(self, network, Topics.of(arrays))
+        """Take topics, and lengths of sums of vectors, from where they were kept; find the rest again."""
+        made = Tfidf(network.counts) if self.of == "tfidf" else Topics.of(arrays)
+        words = network.vocabulary if self.of == "tfidf" else None
+        fitted = _FittedSimilarity(self, network, made, words)
+        norm = arrays.get("norm")  # not in models of before it was kept
+        if norm is not None:
+            if not (np.isfinite(norm).all() and (norm >= 0).all()):
+                raise ValueError(f"lengths of {self.name} are negative, or not finite")
+            fitted.norm = norm
+        return fitted
 
 
 class _FittedSimilarity(FittedFeature):
@@ -109,7 +115,10 @@ class _FittedSimilarity(FittedFeature):
 
     def arrays(self) -> dict[str, NDArray]:
         make = self.known_vectors.make
-        return make.arrays() if isinstance(make, Topics) else {}
+        found = make.arrays() if isinstance(make, Topics) else {}
+        if "norm" in vars(self):  # which takes longer to find than all else
+            found["norm"] = self.norm
+        return found
 
     @property
     def own(self) -> csr_array:
@@ -234,7 +243,7 @@ class _FittedSimilarity(FittedFeature):
             values = (new[rows] @ right.T).toarray()
         else:
             # The product with a sum is the sum of the products, which are there anyway.
-            values = (new[rows] @ self.transposed).toarray()
+            values = self.known_vectors.products(new[rows])
             if self.part != "own":
                 values = (self.members @ np.ascontiguousarray(values.T)).T
             if len(candidates) < n or (np.diff(candidates) != 1).any():

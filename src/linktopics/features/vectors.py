@@ -22,6 +22,9 @@ __all__ = ["KnownVectors", "Tfidf", "Topics"]
 TOPIC_SWEEPS = 200
 """Sweeps of the plain LDA whose topics are compared."""
 
+COMPARED_ONE_BY_ONE = 32
+"""New documents that are compared with all others without an index of the words of these."""
+
 ROWS = 2**15
 """Documents whose vectors are worked out at once: what is made on the way takes several times their room."""
 
@@ -103,6 +106,7 @@ class KnownVectors:
 
     def __init__(self, counts: csr_array, make: Tfidf | Topics) -> None:
         self.counts, self.make = counts, make
+        self.n_compared = 0
 
     def forget(self) -> None:
         """Drop what takes room and can be made again."""
@@ -120,6 +124,17 @@ class KnownVectors:
     def transposed(self) -> csr_array:
         """The vectors, a row for each word: which documents have it."""
         return csr_array(self.own.T)
+
+    def products(self, new: csr_array) -> Array:
+        """Return the products of new documents with all training documents.
+
+        The first few are compared with one training document after the other, which takes about as long for each as a
+        ranking; others by the words they have, for which `transposed` has to be made.
+        """
+        self.n_compared += new.shape[0]
+        if self.n_compared > COMPARED_ONE_BY_ONE or "transposed" in vars(self):
+            return np.asarray((new @ self.transposed).toarray())
+        return np.asarray((self.own @ new.toarray().T).T)
 
     @cached_property
     def squares(self) -> Array:

@@ -322,6 +322,7 @@ def _expected(run: Run, training: Mapping[str, NDArray]) -> Iterator[tuple[str, 
         "word_topic": (np.float32, sizes["word_topic"]),
         "alpha": (np.float64, (K,)),
         "seed": (np.int64, (1,)),
+        "norm": (np.float64, (n,)),
     }
     for name, array in training.items():
         own = of_features.get(name.rpartition("/")[2])
