@@ -62,7 +62,8 @@ def suggest(
 ) -> None:
     """Suggest links of a new text, or of a document of the network, with probability and reasons.
 
-    Beside each probability stands its range over posterior samples, which does not hold all that is unknown.
+    Beside each probability stands its range over posterior samples, which
+    does not hold all that is unknown.
     """
     from linktopics.commands.asking import show_suggestions
 

@@ -354,7 +354,7 @@ class ModelFolder:
             if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_MANIFEST:
                 return False
             return hashlib.sha256(path.read_bytes()).digest() != self._seen
-        except OSError:
+        except (OSError, ValueError):  # of a path that cannot be
             return False
 
     def check(self, manifest: dict[str, Any], *, everything: bool) -> None:
