@@ -2,10 +2,12 @@
 
     python benchmarks/memory.py [--quick] [--documents 1000000] [--json docs/results/performance/memory.json]
 
-Each fit runs in a process of its own, one that corrects probabilities for the sampling of non-links by the formula and
-one that measures them on held-out documents, as is the default, for which chains go on over a second network. Counted
+Each fit runs in a process of its own: one as the defaults have it, with features of pairs and with probabilities
+calibrated on held-out documents, for which chains go on over a second network; one without features; and one that has
+neither features nor a second network, but corrects probabilities for the sampling of non-links by the formula. Only the
+numbers of chains, samples, sweeps and non-links are smaller than the defaults; more sweeps need no more memory. Counted
 is what a fit holds at its peak beyond the interpreter with its imports and compiled kernels; a fit of a few documents
-goes before, so that these are there. Needs Linux, and at a million documents 5 GB of memory, 3 GB of disk, and half an
+goes before, so that these are there. Needs Linux, and at a million documents 6 GB of memory, 3 GB of disk, and half an
 hour.
 """
 
@@ -22,23 +24,35 @@ from common import Row, finish, in_process, options, table
 
 K, LENGTH, N_WORDS, LINKS, NEGATIVES = 50, 50, 20_000, 5, 1
 
+PASSING = ("U zbar and U^T zbar of documents", "linear and quadratic terms (float32)")
+"""What is there only while a chain runs."""
+
+NOTE = (
+    "The second network is the first without the documents that are held out. Of U zbar, U^T zbar and the terms there "
+    "are only those of the chain that runs."
+)
+
 CHILD = """
 import memory, sys
 memory.child(*sys.argv[1:])
 """
 
 
-def child(folder: str, calibration: str) -> None:
+def child(folder: str, features: str, calibration: str) -> None:
     """Fit in this process, and print its peaks and the arrays it holds at the end."""
     import gc
 
     from scipy.sparse import csr_array
 
+    import linktopics.going_on
     from common import forget_peak, memory_mb, peak_mb
     from linktopics import DocumentNetwork, RelationalTopicModel
 
+    linktopics.going_on.FORGETTING = (1, 1, 1)  # sweeps over the second network
+
     settings: dict[str, Any] = {"n_chains": 1, "n_iter": 2, "n_samples": 1, "thin": 1, "negatives": NEGATIVES}
-    settings.update(pair_features=None, random_state=0, verbose=False, calibration=calibration)
+    settings.update(pair_features="default" if features == "default" else None, calibration=calibration)
+    settings.update(random_state=0, verbose=False)
     model = RelationalTopicModel(K, **settings)
     few = [(number, number + 1) for number in range(29)]
     model.fit(DocumentNetwork(np.random.default_rng(0).poisson(1, (30, 40)), few, vocabulary=map(str, range(40))))
@@ -74,14 +88,18 @@ def arrays(model: Any) -> dict[str, float]:
         "topics of tokens": state.assignments.nbytes,
         "topics of documents, counted": state.doc_topic.nbytes,
         "topics of words, counted": state.word_topic.nbytes,
-        "U zbar and U^T zbar of documents": projection,
+        PASSING[0]: projection,
         "pairs: source, target, label": pairs,
         "pairs by source and by target": corpus.out_start.nbytes + corpus.in_start.nbytes + corpus.in_pair.nbytes,
         "augmented variables (float64)": state.augmented.nbytes,
-        "linear and quadratic terms (float32)": 2 * 4 * n_pairs,
+        PASSING[1]: 2 * 4 * n_pairs,
         "one posterior sample": sample.doc_topic.nbytes + sample.word_topic.nbytes,
+        "features of pairs (float64)": corpus.features.nbytes,
     }
-    return {name: size / 2**20 for name, size in sizes.items()}
+    if model.calibration_.curves:
+        twice = sum(size for name, size in sizes.items() if name not in PASSING)
+        sizes["the second network and chain, for calibration"] = twice
+    return {name: size / 2**20 for name, size in sizes.items() if size}
 
 
 def make(folder: str, documents: int) -> tuple[int, int]:
@@ -102,25 +120,37 @@ def main() -> None:
     documents = 20_000 if arguments.quick else arguments.documents
     with tempfile.TemporaryDirectory() as folder:
         tokens, links = make(folder, documents)
-        found, measured = (in_process(CHILD, folder, calibration) for calibration in ("sampling", "held-out"))
+        whole, measured, plain = (
+            in_process(CHILD, folder, *case)
+            for case in (("default", "held-out"), ("none", "held-out"), ("none", "sampling"))
+        )
+    columns = {"what": ("what", "{}"), "mb": ("MB", "{:,.0f}"), "ratio": ("times", "{:.2f}")}
+    others = [
+        {"what": "peak of fit without features, with calibration on held-out documents", "mb": measured["peak"]},
+        {"what": "interpreter with imports and compiled kernels, not counted", "mb": plain["idle"]},
+        {"what": "counts and links as given to DocumentNetwork", "mb": plain["given"]},
+        {"what": "peak while the DocumentNetwork is made, with what was given", "mb": plain["made"]},
+    ]
+    about = (
+        f"`RelationalTopicModel({K}, n_chains=1, negatives={NEGATIVES}).fit(network)` on {documents:,} simulated "
+        f"documents with {tokens:,} tokens and {links:,} links, and as many non-links; three iterations, one sample, "
+        "and two iterations for calibration. All else are the defaults. Below, the same with `pair_features=None, "
+        'calibration="sampling"`. MB are 2^20 bytes.'
+    )
+    tables = [
+        table("Memory of a fit", columns, rows_of(whole), NOTE),
+        table("Memory of a fit without features and without calibration", columns, rows_of(plain)),
+        table("Besides", columns, others),
+    ]
+    finish("Memory", about, tables, arguments, peak_over_must=whole["peak"] / sum(whole["arrays"].values()))
+
+
+def rows_of(found: dict[str, Any]) -> list[Row]:
+    """Return the rows of a table: arrays, all of them, the peak, and how they compare."""
     must = sum(found["arrays"].values())
     rows: list[Row] = [{"what": name, "mb": size} for name, size in found["arrays"].items()]
     rows += [{"what": "all that must exist", "mb": must}, {"what": "peak of fit", "mb": found["peak"]}]
-    rows.append({"what": "peak of fit / all that must exist", "ratio": found["peak"] / must})
-    others = [
-        {"what": "peak of fit with calibration on held-out documents", "mb": measured["peak"]},
-        {"what": "interpreter with imports and compiled kernels, not counted", "mb": found["idle"]},
-        {"what": "counts and links as given to DocumentNetwork", "mb": found["given"]},
-        {"what": "peak while the DocumentNetwork is made, with what was given", "mb": found["made"]},
-    ]
-    columns = {"what": ("what", "{}"), "mb": ("MB", "{:,.0f}"), "ratio": ("times", "{:.2f}")}
-    about = (
-        f'`RelationalTopicModel({K}, pair_features=None, n_chains=1, calibration="sampling").fit(network)` on '
-        f"{documents:,} simulated documents with {tokens:,} tokens and {links:,} links, and as many non-links; three "
-        "iterations, one sample. MB are 2^20 bytes."
-    )
-    tables = [table("Memory of a fit", columns, rows), table("Besides", columns, others)]
-    finish("Memory", about, tables, arguments, peak_over_must=found["peak"] / must)
+    return [*rows, {"what": "peak of fit / all that must exist", "ratio": found["peak"] / must}]
 
 
 if __name__ == "__main__":

@@ -152,23 +152,25 @@ def growth(results: Results) -> Figure | None:
 
 
 def memory(results: Results) -> Figure | None:
-    """Draw the arrays that must exist, one after the other, above the peak."""
-    rows = [row for row in results["tables"][0]["rows"] if row.get("mb") is not None]
-    *parts, must, peak = rows
-    ax = new_panels(1, 1, (7.6, 3.9))[0]
-    left = 0.0
-    for at, row in enumerate([*parts, must, peak]):
-        is_part = row not in (must, peak)
-        colour = line_style(0 if is_part else 2 if row is must else 1)["color"]
-        ax.barh(at, row["mb"], left=left if is_part else 0.0, color=colour, height=0.7)
-        end = row["mb"] + (left if is_part else 0.0)
-        ax.text(end, at, f" {row['mb']:,.0f}", va="center", fontsize=8, color=INK)
-        left += row["mb"] if is_part else 0.0
-    ax.set_yticks(range(len(rows)), [row["what"] for row in rows])
-    ax.invert_yaxis()
-    ax.set_xlim(right=1.12 * peak["mb"])
-    _finish(ax, "", "MB", "")
-    return ax.figure
+    """Draw the arrays that must exist, one after the other, above the peak: a panel for each table of a fit."""
+    tables = results["tables"][:2]
+    panels = new_panels(len(tables), 1, (7.6, 3.9 * len(tables)))
+    for ax, made in zip(panels, tables, strict=True):
+        rows = [row for row in made["rows"] if row.get("mb") is not None]
+        *parts, must, peak = rows
+        left = 0.0
+        for at, row in enumerate([*parts, must, peak]):
+            is_part = row not in (must, peak)
+            colour = line_style(0 if is_part else 2 if row is must else 1)["color"]
+            ax.barh(at, row["mb"], left=left if is_part else 0.0, color=colour, height=0.7)
+            end = row["mb"] + (left if is_part else 0.0)
+            ax.text(end, at, f" {row['mb']:,.0f}", va="center", fontsize=8, color=INK)
+            left += row["mb"] if is_part else 0.0
+        ax.set_yticks(range(len(rows)), [row["what"] for row in rows])
+        ax.invert_yaxis()
+        ax.set_xlim(right=1.12 * peak["mb"])
+        _finish(ax, made["title"], "MB", "")
+    return panels[0].figure
 
 
 def accuracy(results: Results) -> Figure | None:
