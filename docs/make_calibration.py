@@ -33,10 +33,6 @@ HELD_OUT = """## Links of documents that were not seen
   highest of the folds. *Slope*: of the logistic regression of links on log-odds; below 1, probabilities are too sure.
 - *Log loss per link*: less is better. *Mean of the 1,000 highest* probabilities, beside the share of links among these pairs.
 - In the figure each point is a twelfth of the links that the model expects, with a 95 % interval; both axes are logarithmic.
-{of_before}"""
-
-OF_BEFORE = """- This run is of a version with a curve of its own for links either way. Now each direction has one, and either way is made of
-  the two, so the order in which the third kind has candidates is no longer quite that of the others.
 """
 
 COVERAGE = """## Ranges over posterior samples
@@ -166,29 +162,22 @@ def section(found: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines).rstrip()
 
 
-def measured(text: str, results: dict[str, Any], of_before: str = "") -> list[str]:
-    """Return a section with a table."""
-    made = results["tables"][0]
+def measured(text: str, results: dict[str, Any]) -> list[str]:
+    """Return a section with its tables; the first has the title of the section."""
     numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
-    rows = [[form.format(row[key]) for key, (_, form) in made["columns"].items()] for row in made["rows"]]
-    return [
-        text.format(about=results["about"], of_before=of_before),
-        f"`{results['command']}`,",
-        f"{results['when']}, {results['machine']}; {numbers}.",
-        "",
-        *markdown(rows, [heading for heading, _ in made["columns"].values()]),
-        made["note"],
-        "",
-    ]
+    lines = [text.format(about=results["about"]), f"`{results['command']}`,"]
+    lines += [f"{results['when']}, {results['machine']}; {numbers}.", ""]
+    for made in results["tables"]:
+        lines += [] if made is results["tables"][0] else [f"### {made['title']}", ""]
+        rows = [[form.format(row[key]) for key, (_, form) in made["columns"].items()] for row in made["rows"]]
+        lines += [*markdown(rows, [heading for heading, _ in made["columns"].values()]), made["note"], ""]
+    return lines
 
 
 def held_out(results: dict[str, Any]) -> list[str]:
     """Return the section on documents that were not seen."""
-    return [
-        *measured(HELD_OUT, results, OF_BEFORE if "The order is the same in all three" in results["about"] else ""),
-        f"![Predicted probabilities and shares of links]({FOLDER.name}/held-out.png)",
-        "",
-    ]
+    picture = f"![Predicted probabilities and shares of links]({FOLDER.name}/held-out.png)"
+    return [*measured(HELD_OUT, results), picture, ""]
 
 
 def main() -> None:
