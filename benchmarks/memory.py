@@ -1,6 +1,7 @@
 """Peak of memory of a fit, beside the sum of the arrays that must exist.
 
     python benchmarks/memory.py [--quick] [--documents 1000000] [--json docs/results/performance/memory.json]
+    python benchmarks/memory.py --defaults [--quick] [--json docs/results/performance/memory-defaults.json]
 
 Each fit runs in a process of its own: one as the defaults have it, with features of pairs and with probabilities
 calibrated on held-out documents, for which chains go on over a second network; one without features; and one that has
@@ -9,6 +10,8 @@ numbers of chains, samples, sweeps and non-links are smaller than the defaults; 
 is what a fit holds at its peak beyond the interpreter with its imports and compiled kernels; a fit of a few documents
 goes before, so that these are there. Needs Linux, and at a million documents 6 GB of memory, 3 GB of disk, and half an
 hour.
+
+With --defaults chains, samples and non-links are the defaults, too, for networks of several sizes.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ import numpy as np
 from common import Row, finish, in_process, options, table
 
 K, LENGTH, N_WORDS, LINKS, NEGATIVES = 50, 50, 20_000, 5, 1
+SIZES = (30_000, 100_000, 300_000)
+"""Documents of the networks that are fitted with --defaults."""
 
 PASSING = ("U zbar and U^T zbar of documents", "linear and quadratic terms (float32)")
 """What is there only while a chain runs."""
@@ -38,8 +43,11 @@ memory.child(*sys.argv[1:])
 """
 
 
-def child(folder: str, features: str, calibration: str) -> None:
-    """Fit in this process, and print its peaks and the arrays it holds at the end."""
+def child(folder: str, features: str, calibration: str, size: str = "small") -> None:
+    """Fit in this process, and print its peaks and the arrays it holds at the end.
+
+    A fit of size "default" has the default numbers of chains, samples and non-links.
+    """
     import gc
 
     from scipy.sparse import csr_array
@@ -48,11 +56,12 @@ def child(folder: str, features: str, calibration: str) -> None:
     from common import forget_peak, memory_mb, peak_mb
     from linktopics import DocumentNetwork, RelationalTopicModel
 
-    linktopics.going_on.FORGETTING = (1, 1, 1)  # sweeps over the second network
+    _, n_samples, _ = linktopics.going_on.FORGETTING  # sweeps, samples and thinning of the second network
+    linktopics.going_on.FORGETTING = (1, n_samples if size == "default" else 1, 1)
 
-    settings: dict[str, Any] = {"n_chains": 1, "n_iter": 2, "n_samples": 1, "thin": 1, "negatives": NEGATIVES}
+    settings: dict[str, Any] = {"n_iter": 2, "thin": 1, "random_state": 0, "verbose": False}
     settings.update(pair_features="default" if features == "default" else None, calibration=calibration)
-    settings.update(random_state=0, verbose=False)
+    settings.update({"n_jobs": -1} if size == "default" else {"n_chains": 1, "n_samples": 1, "negatives": NEGATIVES})
     model = RelationalTopicModel(K, **settings)
     few = [(number, number + 1) for number in range(29)]
     model.fit(DocumentNetwork(np.random.default_rng(0).poisson(1, (30, 40)), few, vocabulary=map(str, range(40))))
@@ -70,7 +79,13 @@ def child(folder: str, features: str, calibration: str) -> None:
     forget_peak()
     model = RelationalTopicModel(K, **settings).fit(network)
     peak = peak_mb() - idle
-    print(json.dumps({"idle": idle, "given": given, "made": made, "peak": peak, "arrays": arrays(model)}))
+    numbers = {
+        "pairs": model._run.corpus.n_pairs,
+        "chains": model.n_chains,
+        "samples": model.n_chains * model.n_samples,
+    }
+    found = {"idle": idle, "given": given, "made": made, "peak": peak, "arrays": arrays(model), **numbers}
+    print(json.dumps(found))
 
 
 def arrays(model: Any) -> dict[str, float]:
@@ -116,7 +131,14 @@ def make(folder: str, documents: int) -> tuple[int, int]:
 
 def main() -> None:
     """Run the benchmark."""
-    arguments = options(__doc__, ("--documents", {"type": int, "default": 1_000_000}))
+    arguments = options(
+        __doc__,
+        ("--documents", {"type": int, "default": 1_000_000}),
+        ("--defaults", {"action": "store_true", "help": "fits with all defaults, but fewer sweeps, of several sizes"}),
+    )
+    if arguments.defaults:
+        measure_defaults(arguments)
+        return
     documents = 20_000 if arguments.quick else arguments.documents
     with tempfile.TemporaryDirectory() as folder:
         tokens, links = make(folder, documents)
@@ -143,6 +165,34 @@ def main() -> None:
         table("Besides", columns, others),
     ]
     finish("Memory", about, tables, arguments, peak_over_must=whole["peak"] / sum(whole["arrays"].values()))
+
+
+def measure_defaults(arguments: Any) -> None:
+    """Measure fits with all defaults, but fewer sweeps."""
+    rows: list[Row] = []
+    for documents in SIZES[:1] if arguments.quick else SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            _, links = make(folder, documents)
+            found = in_process(CHILD, folder, "default", "held-out", "default")
+        kb = 1024 * found["peak"] / documents
+        row = {"documents": documents, "links": links, "pairs": found["pairs"], "chains": found["chains"]}
+        rows.append(row | {"samples": found["samples"], "mb": found["peak"], "kb": kb})
+    columns = {
+        "documents": ("documents", "{:,}"),
+        "links": ("links", "{:,}"),
+        "pairs": ("pairs", "{:,}"),
+        "chains": ("chains", "{}"),
+        "samples": ("samples", "{}"),
+        "mb": ("peak of fit, MB", "{:,.0f}"),
+        "kb": ("KB per document", "{:.1f}"),
+    }
+    about = (
+        f"`RelationalTopicModel({K}, n_jobs=-1).fit(network)` on simulated documents of {LENGTH} tokens, with the "
+        "default numbers of chains, samples and non-links, features and calibration on held-out documents. Only "
+        "sweeps are fewer, which need no memory. Counted as above. Samples of all chains are K numbers of four bytes "
+        "for each document and sample, 8 KB for each document."
+    )
+    finish("Memory of a fit with all defaults", about, [table("Peaks", columns, rows)], arguments)
 
 
 def rows_of(found: dict[str, Any]) -> list[Row]:
