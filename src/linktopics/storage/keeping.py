@@ -476,7 +476,14 @@ def _generator(state: dict[str, Any]) -> np.random.Generator:
 
 
 def _samples(folder: ModelFolder, chain: int, entry: dict[str, Any]) -> list[PosteriorSample]:
-    arrays = folder.read(entry)
+    """Return samples whose large arrays are mapped.
+
+    Small ones are copied. In a file an array may begin at any multiple of 8 bytes, and in memory at multiples of 16,
+    which makes a difference in the last digit to BLAS on some processors.
+    """
+    arrays = {
+        name: array if array.dtype == np.float32 else np.array(array) for name, array in folder.read(entry).items()
+    }
     return [
         PosteriorSample(chain, float(log_joint), *(arrays[f"{i}/{name}"] for name in SAMPLE_ARRAYS))
         for i, log_joint in enumerate(arrays["log_joint"])
@@ -498,7 +505,7 @@ class _Waken:
             raise _unfit(self.folder, error) from None
         pairs = TrainingPairs(arrays["source"], arrays["target"], arrays["label"], run.network.n_documents)
         seeds = Seeds(arrays["seeds/word"], arrays["seeds/topic"], arrays["seeds/amount"])
-        features = arrays["features"].T
+        features = np.array(arrays["features"]).T  # see `_samples`
         run.corpus = Corpus.build(run.network.counts, pairs, not run.network.directed, features, seeds)
         for chain in run.chains:
             state = chain.state
