@@ -226,7 +226,7 @@ def is_mapped(array):
     return array is not None
 
 
-def test_what_blas_reads_is_not_mapped(tmp_path):
+def test_features_and_weights_are_not_mapped(tmp_path):
     """Arrays begin in files at multiples of 8 bytes and in memory at multiples of 16.
 
     On processors that an OpenBLAS does not know its products depend on that in the last digit, and a run that is
