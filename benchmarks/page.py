@@ -56,9 +56,9 @@ CORRECTIONS = {
     ),
     "growth": (
         "Corrected on 2026-11-18: in earlier versions of this page the rows of K = 100 and 200 and the weight step on "
-        "debian were those of the wrong sampler named above. A collapsed model is quicker: `python benchmarks/growth.py "
-        "--only debian`, run once at the commit before the correction and once after it, one after the other, took 1.3 "
-        "times as long for the sweep after it, and 1.5 times as long for the weight step."
+        "debian were those of the wrong sampler named above. A collapsed model is quicker: this command with `--only "
+        "debian`, run once at the commit before the correction and then once after it, took 1.3 times as long for the "
+        "sweep after it, and 1.5 times as long for the weight step."
     ),
 }
 """What earlier versions of a section had wrong, and why."""
