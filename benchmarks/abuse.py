@@ -1,7 +1,7 @@
 """The server under abuse: whether those who ask as they should are answered as ever while others do all they can.
 
     python benchmarks/abuse.py [--data FOLDER] [--quick] [--model FOLDER] [--connections 50] [--seconds 60]
-        [--json docs/results/performance/abuse.json]
+        [--json benchmarks/results/abuse.json]
 
 A model of Cora is fitted, or taken from --model, and served by `linktopics serve`, twice. The first server is asked
 some questions one after the other, and nothing else. The second is asked the same by many connections at once, while
@@ -36,7 +36,7 @@ import numpy as np
 
 from common import Row, data_option, finish, options, table
 from linktopics import RelationalTopicModel
-from linktopics.explorer.limits import Limits
+from linktopics.server.limits import Limits
 from serving import EVERYTHING, Questions, fit
 
 HOST = "localhost"

@@ -1,8 +1,8 @@
 """What a hundred machines and 10^8 documents would need, worked out from what shards are counted to tell each other.
 
-    python benchmarks/cluster.py [--no-ray] [--json docs/results/performance/cluster.json]
+    python benchmarks/cluster.py [--no-ray] [--json benchmarks/results/cluster.json]
 
-A simulated network in 16 shards is run for some iterations; bytes per guest, per count and per pair, guests per
+A simulated network in 16 shards is run for some iterations; bytes per ghost, per count and per pair, ghosts per
 document, rounds of the weight step and tokens per second are counted. The time that Ray takes for a message is measured
 on this machine, with actors that have next to nothing to say. All else is multiplication, shown line by line.
 """
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from common import Row, finish, one_thread, options, table
+from common import Row, finish, one_thread, options, paper_settings, table
 from linktopics.datasets import make_network
 from linktopics.engines import Ray
-from linktopics.kernels.lanes import padded
-from linktopics.pairs import sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.kernels.simd import padded
+from linktopics.network.pairs import sample_pairs
+from linktopics.sampler import Corpus, Sampler, initial_state
 
 LINKS, LENGTH, NONLINKS_PER_LINK = 5, 50, 1
 DOCUMENTS, MACHINES, WORDS, NETWORK = 10**8, 100, 100_000, 1.25e9  # the last in bytes per second, 10 Gbit/s
@@ -38,24 +38,24 @@ def corpus_of(n_documents: int, n_topics: int) -> Corpus:
 
 def counted(corpus: Corpus, n_topics: int, n_shards: int, n_iterations: int) -> dict[str, float]:
     """Run a chain in shards and return what was told in an iteration, by what it grows with."""
-    state = initial_state(corpus, n_topics, np.random.SeedSequence(0), n_shards)
-    sampler = Sampler(corpus, Settings(n_topics, n_shards=n_shards), state)
+    settings = paper_settings(n_topics, n_shards=n_shards)
+    sampler = Sampler(corpus, settings, initial_state(corpus, settings, np.random.SeedSequence(0)))
     for _ in range(n_iterations):
         sampler.step()
     sent, seconds = sampler.sent.copy(), dict(sampler.seconds)
     rounds: list[str] = []
-    ask = sampler.crew.ask
-    sampler.crew.ask = lambda method, *args: (rounds.append(method), ask(method, *args))[1]  # type: ignore[method-assign]
+    call_all = sampler.pool.call_all
+    sampler.pool.call_all = lambda method, *args: (rounds.append(method), call_all(method, *args))[1]  # type: ignore[method-assign]
     for _ in range(n_iterations):
         sampler.step()
     told = {name: amount / n_iterations for name, amount in (sampler.sent - sent).items()}
     parts = sampler.parts
-    guests = sum(part.corpus.n_documents - part.n_own for part in parts)
+    ghosts = sum(part.corpus.n_documents - part.n_own for part in parts)
     crossing = sum(len(part.pairs) - part.n_own_pairs for part in parts)
     cells = (n_shards - 1) * corpus.n_words * padded(n_topics)
     spent = {step: (sampler.seconds[step] - seconds[step]) / n_iterations for step in seconds}
     return {
-        "bytes per guest": told["topics"] / guests,
+        "bytes per ghost": told["topics"] / ghosts,
         "bytes per count of a word, both ways": told["words"] / cells,
         "bytes of sums per shard and K x K": told["sums"] / n_shards / n_topics**2,
         "questions to all shards per iteration": len(rounds) / n_iterations,
@@ -68,16 +68,17 @@ def counted(corpus: Corpus, n_topics: int, n_shards: int, n_iterations: int) -> 
 def message_seconds() -> float | None:
     """Return the time that Ray takes for one message from actor to actor, on this machine."""
     corpus, n_shards = corpus_of(200, 4), 8
-    state = initial_state(corpus, 4, np.random.SeedSequence(0), n_shards)
+    settings = paper_settings(4, n_shards=n_shards)
+    state = initial_state(corpus, settings, np.random.SeedSequence(0))
     with Ray(cpus_per_shard=0.1, timeout=120.0) as engine:
-        sampler = Sampler(corpus, Settings(4, n_shards=n_shards), state, engine)
+        sampler = Sampler(corpus, settings, state, engine)
         sampler.step()
         best = np.inf
         for _ in range(5):
             clock = time.perf_counter()
             for _ in range(5):
-                sampler.crew.exchange("tell_topics", "hear_topics")
-            sampler.crew.ask("scores")
+                sampler.pool.all_to_all("send_topics", "receive_topics")
+            sampler.pool.call_all("scores")
             best = min(best, time.perf_counter() - clock)
         sampler.close()
     return best / 5 / n_shards**2
@@ -87,28 +88,28 @@ def needs(of: dict[str, float], shards_each: int, n_topics: int, per_message: fl
     """Multiply."""
     n_shards, width = MACHINES * shards_each, padded(n_topics)
     own = DOCUMENTS / n_shards
-    guests = own * of["ends of such pairs per document"]
+    ghosts = own * of["ends of such pairs per document"]
     pairs = own * LINKS * (1 + NONLINKS_PER_LINK)
     row = 4 * width
     sent = {
         "words": WORDS * width * of["bytes per count of a word, both ways"],
-        "guests": guests * of["bytes per guest"],
+        "ghosts": ghosts * of["bytes per ghost"],
         "pairs": pairs * of["pairs between shards, %"] / 100 * 8,
     }
     arrays = {
         "own": own * (3 * row + LENGTH * 8) + pairs * 60,
-        "guests": guests * 3 * row,
+        "ghosts": ghosts * 3 * row,
         "words": 2 * WORDS * row,
     }
     return {
         "shards of all machines": n_shards,
         "documents of a shard": own,
-        "guests of a shard, at most": guests,
+        "ghosts of a shard, at most": ghosts,
         "memory of own documents and pairs, GB": shards_each * arrays["own"] / 1e9,
-        "memory of guests, GB": shards_each * arrays["guests"] / 1e9,
+        "memory of ghosts, GB": shards_each * arrays["ghosts"] / 1e9,
         "memory of counts of words, GB": shards_each * arrays["words"] / 1e9,
         "sent per iteration: counts of words, GB": shards_each * sent["words"] / 1e9,
-        "sent per iteration: topics of guests, GB": shards_each * sent["guests"] / 1e9,
+        "sent per iteration: topics of ghosts, GB": shards_each * sent["ghosts"] / 1e9,
         "sent per iteration: augmented variables, GB": shards_each * sent["pairs"] / 1e9,
         "seconds per iteration: 10 Gbit/s network": shards_each * sum(sent.values()) / NETWORK,
         "seconds per iteration: sampling": own * LENGTH / of["tokens per second and core, all steps"],

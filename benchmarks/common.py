@@ -18,21 +18,33 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+if TYPE_CHECKING:
+    from linktopics.sampler import Settings
+
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE.parent / "docs" / "results" / "performance"
+RESULTS = HERE / "results"
 PACKAGES = ("linktopics", "numba", "numpy", "scipy", "polyagamma")
 CONSOLE = Console(width=None if sys.stdout.isatty() else 120)
 
 Row = dict[str, Any]
 Columns = Mapping[str, tuple[str, str]]
 """The columns of a table: from the key of its numbers to its heading and a format (as of `str.format`)."""
+
+
+def paper_settings(n_topics: int, **changes: Any) -> Settings:
+    """Return the settings of the paper's Gibbs-gRTM, but for changes."""
+    from linktopics import RelationalTopicModel
+    from linktopics.model.training import model_settings
+
+    model = RelationalTopicModel.from_paper("Gibbs-gRTM", n_topics, **changes)
+    return model_settings(model.get_params(), n_documents=sys.maxsize)
 
 
 def options(doc: str, *others: tuple[str, dict[str, Any]]) -> argparse.Namespace:

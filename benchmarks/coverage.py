@@ -1,6 +1,6 @@
 """How often the range of a probability over posterior samples holds the true one, on simulated networks.
 
-    python benchmarks/coverage.py --json docs/results/calibration/coverage.json
+    python benchmarks/coverage.py --json studies/calibration/coverage.json
 
 Networks are drawn by make_network, so the probability of every link is known. A model with the right number of topics
 and otherwise the default settings is fitted to all documents but 100, whose links with the others are then predicted
@@ -18,10 +18,10 @@ from scipy.special import expit
 
 from common import Row, finish, options, table
 from linktopics import RelationalTopicModel, datasets
-from linktopics._inputs import Documents
-from linktopics.calibration import either_way
-from linktopics.errors import mixing_not_told
-from linktopics.ranking import Shortlist, best_of_each, interval_of
+from linktopics.errors import ignore_mixing_warnings
+from linktopics.network.inputs import Documents
+from linktopics.prediction.calibration import either_way
+from linktopics.prediction.ranking import Shortlist, best_of_each
 
 MASS, N_NEW, TOP, PER_DOCUMENT = 0.9, 100, 10, 50
 WORLDS: dict[str, dict[str, Any]] = {
@@ -52,19 +52,18 @@ def true_probabilities(truth: Any, new: Any, known: Any, direction: str) -> Any:
 def ranges_of(model: Any, documents: Any, rows: Any, candidates: Any, direction: str) -> tuple[Any, Any, Any]:
     """Return probabilities of pairs with the ends of their ranges over samples, as suggest_links gives them."""
     predictor = model._predictor
-    new = predictor._new(Documents.of(documents), direction)
-    numbers = predictor.features.pairs(new.prepared, rows, candidates, predictor._ways(direction))
-    own = predictor.by_sample(new, Shortlist(rows, candidates, numbers))
-    mean = predictor.calibrated({way: p.mean(axis=0) for way, p in own.items()})
-    return mean, *interval_of(predictor.calibrated(own), MASS)
+    new = predictor.new_documents(Documents.of(documents), direction)
+    values = predictor.features.pairs(new.prepared, rows, candidates, predictor.directions(direction))
+    found = predictor.probabilities(new, Shortlist(rows, candidates, values), MASS)
+    return found["probability"], found["lower"], found["upper"]
 
 
 def network_of(size: dict[str, Any], seed: int, quick: bool) -> list[tuple[str, str, Any]]:
     """Fit a model to a network; return the directions and pairs looked at, and where the truth lies to the range."""
     network, truth = datasets.make_network(**size, random_state=seed, return_truth=True)
     known, new = np.split(np.arange(network.n_documents), [network.n_documents - N_NEW])
-    short = {"n_iter": 20, "n_samples": 5, "thin": 2, "n_chains": 2} if quick else {}
-    with mixing_not_told():
+    short = {"n_burn_in": 20, "n_samples": 5, "thin": 2, "n_chains": 2} if quick else {}
+    with ignore_mixing_warnings():
         model = RelationalTopicModel(size["n_topics"], random_state=seed, n_jobs=-1, verbose=False, **short)
         model.fit(network.subset(known))
     documents = network.subset(new).without_links()

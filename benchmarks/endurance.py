@@ -30,7 +30,7 @@ from abuse import ENDS, HOST, PATIENCE, Address, Server, _answer, raise_limits, 
 from common import Row, finish, in_process, options, table
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.datasets import load_stdlib
-from linktopics.errors import mixing_not_told
+from linktopics.errors import ignore_mixing_warnings
 from serving import Questions, Request
 
 CONNECTIONS, EVERY = 8, 2_000
@@ -248,7 +248,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = arguments.model or Path(folder) / "model"
         if arguments.model is None:
-            with mixing_not_told():
+            with ignore_mixing_warnings():
                 RelationalTopicModel(15, random_state=0, verbose=False).fit(load_stdlib()).save(model)
         fitted = RelationalTopicModel.load(model)
         questions = AllQuestions(fitted.network_, fitted.n_topics, 0)

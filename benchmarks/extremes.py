@@ -4,10 +4,10 @@
     python benchmarks/extremes.py --share 0.05    every twentieth
     python benchmarks/extremes.py --only hub
 
-Networks and settings are those of tests/extreme_worlds.py: identical, empty and one-word documents, complete graphs,
-hubs, a million tokens; alpha, beta, costs, margin and variance at their ends; both losses, full and diagonal weights,
-exact and cached sampler, directed and not, with and without features, 1 and 3 shards, 3 and 9 topics, and 500. After
-each sweep everything is counted again and compared, NumPy's warnings are errors, and so is an answer that is not
+Networks and settings are those of tests/support/extreme_worlds.py: identical, empty and one-word documents, complete
+graphs, hubs, a million tokens; alpha, beta, costs, margin and variance at their ends; both losses, full and diagonal
+weights, exact and cached sampler, directed and not, with and without features, 1 and 3 shards, 3 and 9 topics, and 500.
+After each sweep everything is counted again and compared, NumPy's warnings are errors, and so is an answer that is not
 finite. A failure is printed with what reproduces it, and makes the exit code 1.
 """
 
@@ -21,8 +21,8 @@ from typing import Any
 from common import finish, one_thread, options, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from extreme_worlds import KINDS, NETWORKS, SETTINGS, fit_and_check, network
-from linktopics.sampler.checking import checked
+from linktopics.sampler.debug import checked
+from support.extreme_worlds import KINDS, NETWORKS, SETTINGS, fit_and_check, network
 
 COLUMNS = {
     "network": ("network", "{}"),

@@ -1,6 +1,6 @@
 """What features of pairs cost: time of an iteration with and without them, also on a large network.
 
-    python benchmarks/features.py [--quick] [--data FOLDER] [--json docs/results/performance/features.json]
+    python benchmarks/features.py [--quick] [--data FOLDER] [--json benchmarks/results/features.json]
 
 Needs the data sets cora and debian (the second is left out with --quick). One thread.
 """
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from common import Row, data_option, finish, one_thread, open_data, options, table
+from common import Row, data_option, finish, one_thread, open_data, options, paper_settings, table
 from linktopics import DocumentNetwork
-from linktopics.features import BUILT_IN, fit_features, resolve_features
-from linktopics.pairs import sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.features import FEATURES, fit_features, resolve_features
+from linktopics.network.pairs import sample_pairs
+from linktopics.sampler import Corpus, Sampler, initial_state
 
 K = 25
 NETWORKS: dict[str, dict[str, float]] = {
@@ -25,7 +25,7 @@ NETWORKS: dict[str, dict[str, float]] = {
 }
 """Non-links, sweeps before anything is timed (the first are not like the others), and rounds in turn."""
 
-SETS: dict[str, Any] = {"none": None, "default": "default", "all": list(BUILT_IN)}
+SETS: dict[str, Any] = {"none": None, "default": "default", "all": list(FEATURES)}
 STEPS = ("topics", "augmented", "weights", "iteration")
 COLUMNS = {
     "data": ("data", "{}"),
@@ -40,12 +40,12 @@ COLUMNS = {
 def make_sampler(network: DocumentNetwork, given: Any, negatives: float) -> tuple[Sampler, float]:
     """Return a sampler of a model with features, and the seconds that computing them took."""
     pairs = sample_pairs(network.links, network.n_documents, network.directed, negatives, np.random.default_rng(0))
-    settings = Settings(K, weight_variance=4.0)
+    settings = paper_settings(K, weight_variance=4.0)
     clock = time.perf_counter()
     _, numbers = fit_features(resolve_features(given), network, pairs, settings, np.random.SeedSequence(1))
     seconds = time.perf_counter() - clock
     corpus = Corpus.build(network.counts, pairs, not network.directed, numbers)
-    return Sampler(corpus, settings, initial_state(corpus, K, np.random.SeedSequence(2))), seconds
+    return Sampler(corpus, settings, initial_state(corpus, settings, np.random.SeedSequence(2))), seconds
 
 
 def measure(name: str, network: DocumentNetwork, negatives: float, warm: int, rounds: int, per_round: int) -> list[Row]:

@@ -1,7 +1,7 @@
 """How the cost of an iteration grows: with documents, topics and pairs; and the weight step beside the sweep.
 
     python benchmarks/growth.py [--quick] [--only documents topics pairs debian]
-        [--json docs/results/performance/growth.json]
+        [--json benchmarks/results/growth.json]
 
 Networks are simulated, but for debian, which is looked for among the data sets. All on one thread.
 """
@@ -12,10 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from common import CONSOLE, Row, data_option, exponent, finish, one_thread, open_data, options, step_seconds, table
+from common import (
+    CONSOLE,
+    Row,
+    data_option,
+    exponent,
+    finish,
+    one_thread,
+    open_data,
+    options,
+    paper_settings,
+    step_seconds,
+    table,
+)
 from linktopics.datasets import make_network
-from linktopics.pairs import AUTO, sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.network.pairs import AUTO, sample_pairs
+from linktopics.sampler import Corpus, Sampler, initial_state
 
 LENGTH, N_WORDS = 50, 5000
 STEPS = ("topics", "weights", "augmented", "rest", "iteration")
@@ -47,7 +59,8 @@ EXPONENTS = {
 
 def time_steps(corpus: Corpus, n_topics: int, warm: int, timed: int) -> Row:
     """Return milliseconds of the steps of an iteration."""
-    sampler = Sampler(corpus, Settings(n_topics), initial_state(corpus, n_topics, np.random.SeedSequence(0)))
+    settings = paper_settings(n_topics)
+    sampler = Sampler(corpus, settings, initial_state(corpus, settings, np.random.SeedSequence(0)))
     step_seconds(sampler, warm)
     return {f"{step}_ms": 1000 * seconds for step, seconds in step_seconds(sampler, timed).items()}
 

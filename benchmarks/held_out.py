@@ -1,6 +1,6 @@
 """Probabilities of links of documents that a model has not seen, beside how many links these documents have.
 
-    python benchmarks/held_out.py --json docs/results/calibration/held-out.json
+    python benchmarks/held_out.py --json studies/calibration/held-out.json
 
 Cora, Citeseer and WebKB in five folds over documents. A test document and all its links are missing in training; its
 links with all training documents are predicted from its words. Three probabilities of the same model are compared: its
@@ -27,11 +27,12 @@ from scipy.special import expit, log_expit
 
 from common import Row, data_option, finish, open_data, options, table
 from linktopics import DocumentNetwork, NetworkWarning, RelationalTopicModel, plots
-from linktopics.calibration import LinkCalibration, log_odds
-from linktopics.errors import mixing_not_told
-from linktopics.evaluation import document_folds
-from linktopics.pairs import links_between
+from linktopics.errors import ignore_mixing_warnings
+from linktopics.evaluation.evaluation import document_folds
+from linktopics.model.training import calibrate
+from linktopics.network.pairs import links_between
 from linktopics.plots._style import new_panels
+from linktopics.prediction.calibration import LinkCalibration, log_odds
 
 NAMES = {"cora": "Cora", "citeseer": "Citeseer", "webkb": "WebKB"}
 OWN, SAMPLING, HELD_OUT = "the model's own", "corrected for sampling", "and measured on held-out documents"
@@ -96,18 +97,18 @@ def stub_rows(name: str, folds: list[tuple[Any, Any, Any]]) -> list[Row]:
 
 def fold_of(network: Any, train: Any, test: Any, seed: int, quick: bool) -> tuple[Any, dict[str, Any], float]:
     """Fit a model to a fold; return which pairs are links, the three probabilities, and the share of calibration."""
-    short = {"n_iter": 20, "n_samples": 2, "thin": 5, "n_chains": 2} if quick else {}
+    short = {"n_burn_in": 20, "n_samples": 2, "thin": 5, "n_chains": 2} if quick else {}
     model = RelationalTopicModel(random_state=seed, n_jobs=-1, verbose=False, **short)
-    with mixing_not_told():
+    with ignore_mixing_warnings():
         began = time.perf_counter()
         model.set_params(calibration="sampling").fit(network.subset(train))
         fitted = time.perf_counter()
-        measured = model.set_params(calibration="held-out")._calibrated(model._run)
+        measured = calibrate(model.set_params(calibration="held-out").get_params(deep=False), model._run)
         done = time.perf_counter()
     out, into = links_between(network, test, train)
     new = network.subset(test).without_links()
-    ways = {True: "out", False: "in"} if network.directed else {True: "out"}
-    own = {way: expit(model.predict_links(new, direction=name, raw=True)) for way, name in ways.items()}
+    directions = ("out", "in") if network.directed else ("out",)
+    own = {one: expit(model.predict_links(new, direction=one, raw=True)) for one in directions}
     made = {
         OWN: LinkCalibration().of_pairs(own),
         SAMPLING: LinkCalibration(measured.offset).of_pairs(own),

@@ -1,7 +1,7 @@
 """Whole iterations beside a compiled version of the paper's algorithm, and training beside topica's RTM.
 
     python benchmarks/iteration.py [--quick] [--only paper growth topica]
-        [--json docs/results/performance/iteration.json]
+        [--json benchmarks/results/iteration.json]
 
 Needs the data sets cora-r and cora, and ``pip install '.[benchmark]'``. All on one thread.
 """
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import topica
 
-from common import Row, data_option, finish, one_thread, open_data, options, step_seconds, table
+from common import Row, data_option, finish, one_thread, open_data, options, paper_settings, step_seconds, table
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.datasets import make_network
-from linktopics.metrics import auc
-from linktopics.pairs import sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.evaluation.metrics import auc
+from linktopics.network.pairs import sample_pairs
+from linktopics.sampler import Corpus, Sampler, initial_state
 from paper_loop import PaperSampler
 
 STEPS = ("topics", "weights", "augmented")
@@ -35,7 +35,7 @@ PAPER_COLUMNS = {
     **{f"ours_{step}_ms": (f"{step}, ms", "{:.1f}") for step in STEPS},
     **{f"paper_{step}_ms": (f"paper's {step}, ms", "{:,.0f}") for step in STEPS},
     "ratio": ("iteration: times as fast", "{:.1f}"),
-    "ratio_lent": ("if lent our weight step", "{:.1f}"),
+    "ratio_lent": ("with our weight update", "{:.1f}"),
     "ratio_topics": ("topics alone", "{:.1f}"),
 }
 GROWTH_COLUMNS = {
@@ -44,7 +44,7 @@ GROWTH_COLUMNS = {
     "ours_ms": ("iteration, ms", "{:.1f}"),
     "paper_ms": ("paper's, ms", "{:,.0f}"),
     "ratio": ("times as fast", "{:.1f}"),
-    "ratio_lent": ("if lent our weight step", "{:.1f}"),
+    "ratio_lent": ("with our weight update", "{:.1f}"),
     "ratio_topics": ("topics alone", "{:.1f}"),
 }
 PASS_COLUMNS = {
@@ -70,8 +70,9 @@ def build(network: DocumentNetwork, negatives: float) -> Corpus:
 
 def against_paper(corpus: Corpus, n_topics: int, burn_in: int, rounds: int) -> Row:
     """Return milliseconds of the steps of both, from the same state on, in turn, and their ratios."""
-    state = initial_state(corpus, n_topics, np.random.SeedSequence(0))
-    ours = Sampler(corpus, Settings(n_topics), state)
+    settings = paper_settings(n_topics)
+    state = initial_state(corpus, settings, np.random.SeedSequence(0))
+    ours = Sampler(corpus, settings, state)
     for _ in range(burn_in):
         ours.step()
     paper = PaperSampler(corpus, state, n_topics)
@@ -169,7 +170,7 @@ def default_model(n_topics: int, passes: int) -> RelationalTopicModel:
     n_samples = min(10, passes - passes // 2)
     thin = (passes - passes // 2) // n_samples
     return RelationalTopicModel(
-        n_topics, n_iter=passes - n_samples * thin, n_samples=n_samples, thin=thin, n_chains=1, random_state=0,
+        n_topics, n_burn_in=passes - n_samples * thin, n_samples=n_samples, thin=thin, n_chains=1, random_state=0,
         verbose=False,
     )  # fmt: skip
 
@@ -186,7 +187,9 @@ def topica_rows(arguments: Any, n_topics: int = 20) -> tuple[list[Row], list[Row
         split.ours(default_model(n_topics, 2))  # compiles
         runs: dict[str, list[tuple[int, float, float]]] = {}
         for n in lengths:
-            paper = RelationalTopicModel.from_paper("Gibbs-gRTM", n_topics, n_iter=n - 1, random_state=0, verbose=False)
+            paper = RelationalTopicModel.from_paper(
+                "Gibbs-gRTM", n_topics, n_burn_in=n - 1, random_state=0, verbose=False
+            )
             runs.setdefault("linktopics, Gibbs-gRTM", []).append((n, *split.ours(paper)))
             runs.setdefault("linktopics, default", []).append((n, *split.ours(default_model(n_topics, n))))
         for inference, numbers in iterations.items():
@@ -215,7 +218,7 @@ def main() -> None:
             note = (
                 "The paper's version is compiled, and draws from the same conditionals: topics by a loop over "
                 "neighbours, weights by the matrix of size K^2 x K^2 with BLAS and Cholesky, the same "
-                "Polya-Gamma draws. “If lent our weight step”: its own topics and augmented variables, but our weights."
+                "Polya-Gamma draws. “With our weight update”: its own topics and augmented variables, but our weights."
             )
             tables.append(table("Steps of an iteration", PAPER_COLUMNS, paper_rows(arguments), note))
         if "growth" in arguments.only:

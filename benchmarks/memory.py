@@ -1,7 +1,7 @@
 """Peak of memory of a fit, beside the sum of the arrays that must exist.
 
-    python benchmarks/memory.py [--quick] [--documents 1000000] [--json docs/results/performance/memory.json]
-    python benchmarks/memory.py --defaults [--quick] [--json docs/results/performance/memory-defaults.json]
+    python benchmarks/memory.py [--quick] [--documents 1000000] [--json benchmarks/results/memory.json]
+    python benchmarks/memory.py --defaults [--quick] [--json benchmarks/results/memory-defaults.json]
 
 Each fit runs in a process of its own: one as the defaults have it, with features of pairs and with probabilities
 calibrated on held-out documents, for which chains go on over a second network; one without features; and one that has
@@ -52,14 +52,15 @@ def child(folder: str, features: str, calibration: str, size: str = "small") -> 
 
     from scipy.sparse import csr_array
 
-    import linktopics.going_on
+    import linktopics.model.training
     from common import forget_peak, memory_mb, peak_mb
     from linktopics import DocumentNetwork, RelationalTopicModel
+    from linktopics.sampler.runner import Schedule
 
-    _, n_samples, _ = linktopics.going_on.FORGETTING  # sweeps, samples and thinning of the second network
-    linktopics.going_on.FORGETTING = (1, n_samples if size == "default" else 1, 1)
+    n_samples = linktopics.model.training.CALIBRATION_SCHEDULE.n_samples  # of the network without held-out documents
+    linktopics.model.training.CALIBRATION_SCHEDULE = Schedule(1, n_samples if size == "default" else 1, 1)
 
-    settings: dict[str, Any] = {"n_iter": 2, "thin": 1, "random_state": 0, "verbose": False}
+    settings: dict[str, Any] = {"n_burn_in": 2, "thin": 1, "random_state": 0, "verbose": False}
     settings.update(pair_features="default" if features == "default" else None, calibration=calibration)
     settings.update({"n_jobs": -1} if size == "default" else {"n_chains": 1, "n_samples": 1, "negatives": NEGATIVES})
     model = RelationalTopicModel(K, **settings)

@@ -2,15 +2,17 @@
 
     python benchmarks/page.py [FOLDER]
 
-FOLDER is docs/results/performance by default; the page is the file beside it that ends in .md. No number on the page
-is written by hand.
+FOLDER is benchmarks/results by default; the page is README.md in it. No number on the page is written by hand.
+Figures are not kept in the repository: the page has a line for each, which the documentation shows as the picture.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ INTRODUCTION = """# Performance
 Every number on this page was written by a command, which stands above it and which anyone can run; `--quick` tries it
 within a minute or so. What is compared was timed in one run on one machine, so ratios hold where seconds do not. The
 data sets are those of `linktopics.datasets`, Cora as it ships with the R package lda (cora-r), and the packages of
-Debian 12 (debian). `python benchmarks/page.py` puts the page together.
+Debian 12 (debian). `python benchmarks/page.py` puts the page together and draws the figures.
 """
 
 CORRECTIONS = {
@@ -75,8 +77,8 @@ def markdown(made: dict[str, Any]) -> list[str]:
     return [*lines, textwrap.fill(made["note"], WIDTH), ""] if made["note"] else lines
 
 
-def section(name: str, results: dict[str, Any], folder: Path) -> list[str]:
-    """Draw the figures of a benchmark and return its section of the page."""
+def section(name: str, results: dict[str, Any]) -> list[str]:
+    """Return the section of a benchmark."""
     numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
     lines = [f"## {results['title']}", "", f"`{results['command']}`,"]
     lines += [f"{results['when']}, {results['machine']}; {numbers}.", ""]
@@ -88,11 +90,25 @@ def section(name: str, results: dict[str, Any], folder: Path) -> list[str]:
     for made in results["tables"]:
         lines += markdown(made)
     for figure_name, draw in FIGURES.get(name, {}).items():
-        figure = draw(results)
-        if figure is not None:
-            figure.savefig(folder / f"{figure_name}.png", dpi=130, metadata={"Software": None})
-            lines += [f"![{results['title']}]({folder.name}/{figure_name}.png)", ""]
+        if draw(results) is not None:
+            lines += [f"*Figure: {results['title']} ({figure_name}.png)*", ""]
     return lines
+
+
+def pictures(folder: Path = RESULTS) -> Iterator[tuple[Path, bytes]]:
+    """Draw all figures of the page; give the path and the content of each."""
+    for name, results in read_results(folder).items():
+        for figure_name, draw in FIGURES.get(name, {}).items():
+            figure = draw(results)
+            if figure is not None:
+                file = io.BytesIO()
+                figure.savefig(file, format="png", dpi=130, metadata={"Software": None})
+                yield folder / f"{figure_name}.png", file.getvalue()
+
+
+def read_results(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the results in a folder by name."""
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
 
 
 def rows_of(results: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -102,50 +118,26 @@ def rows_of(results: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 def speeds(found: dict[str, dict[str, Any]]) -> str:
     """Return what the README says about speed: numbers of the results, and nothing else."""
-    sweep = rows_of(found["sweep"], "exact_over_tomotopy")
-    first = [row for row in sweep if row["data"] == "cora-r"]
-    size = f"{first[0]['tokens']:,} tokens, {first[0]['pairs']:,} pairs"
-    lines = [
-        "Million tokens per second beside plain LDA in tomotopy, which sees no links, and the paper's loop over",
-        f"neighbours, compiled; one thread (cora-r, {size}):",
-        "",
-        "| K | exact relational sweep | plain LDA in tomotopy | the paper's loop | exact / tomotopy |",
-        "|---:|---:|---:|---:|---:|",
-    ]
-    for row in first:
-        cells = [f"{row[who]:.1f}" for who in ("exact", "tomotopy", "paper")] + [f"{row['exact_over_tomotopy']:.2f}"]
-        lines.append(f"| {row['topics']} | {' | '.join(cells)} |")
-    at = {(row["data"], row["topics"]): row for row in sweep}
-    others = " and ".join(
-        f"{at[name, 20]['exact_over_tomotopy']:.2f} and {at[name, 50]['exact_over_tomotopy']:.2f} on {name} "
-        f"({at[name, 20]['ends']:.1f} pair ends per token)"
-        for name in ("cora", "debian")
-    )
-    run = rows_of(found["sweep"], "paper_seconds")[0]
+    sweep = {(row["data"], row["topics"]): row for row in rows_of(found["sweep"], "exact_over_tomotopy")}
+    first = sweep["cora-r", 20]
+    others = " and ".join(f"{sweep[name, 20]['exact_over_tomotopy']:.2f} on {name}" for name in ("cora", "debian"))
     steps = {row["data"]: row for row in rows_of(found["iteration"], "ratio_lent") if row["topics"] == 20}
-    one, two = steps["cora"], steps["cora-r"]
-    shards = next(row for row in rows_of(found["shards"], "speedup") if (row["topics"], row["shards"]) == (20, 2))
-    (*_, must, peak, _), (*_, plain, _) = (made["rows"] for made in found["memory"]["tables"][:2])
-    gigabytes, times = peak["mb"] / 1024, peak["mb"] / must["mb"]
+    (*_, peak, _), *_ = (made["rows"] for made in found["memory"]["tables"])
     *_, default = found["memory-defaults"]["tables"][0]["rows"]
-    used = [found[name] for name in ("sweep", "iteration", "shards", "memory", "memory-defaults")]
+    used = [found[name] for name in ("sweep", "iteration", "memory", "memory-defaults")]
     measured = " and ".join(sorted({f"{results['when']} on {results['machine']}" for results in used}))
+    ratio, one = first["exact_over_tomotopy"], steps["cora"]
     text = [
-        f"What is slower is the pairs: at K = 20 and 50 the ratio is {others}.",
-        f"A whole iteration is {one['ratio']:.0f} times as fast as the paper's algorithm on cora and",
-        f"{two['ratio']:.0f} times on cora-r (K = 20; {one['ratio_lent']:.1f} and {two['ratio_lent']:.1f} times if",
-        "that is lent our weight step). A training run on Cora (80 % of the documents, K = 20,",
-        f"{run['iterations']} iterations) takes {run['seconds']:.1f} s, where the paper reports",
-        f"{run['paper_seconds']:,} s in 2013. In two shards an iteration on debian is {shards['speedup']:.2f} times as",
-        f"fast on two threads as on one, and {shards['against_exact']:.2f} times as fast as that of the exact chain",
-        "(K = 20). A million documents of 50 tokens,",
-        f"K = 50, ten pairs each, one chain, need {gigabytes:.1f} GB with the default features and calibration,",
-        f"{times:.2f} times the arrays that must exist, and {plain['mb'] / 1024:.1f} GB without both; with the default",
-        f"chains, samples and non-links, too, {default['documents']:,} documents need {default['mb'] / 1024:.1f} GB.",
-        f"Measured {measured}; commands and all figures in",
-        "[docs/results/performance.md](docs/results/performance.md).",
+        f"One thread sweeps {first['exact']:.1f} million tokens per second of cora-r at K = 20, {ratio:.2f} times",
+        f"as many as plain LDA in tomotopy, which sees no links ({others}, which have more pairs per token), and a",
+        f"whole iteration on cora is {one['ratio']:.0f} times as fast as the paper's algorithm,",
+        f"{one['ratio_lent']:.1f}",
+        "times when the paper's algorithm uses our weight update. One chain of a million documents of 50 tokens",
+        f"(K = 50) needs {peak['mb'] / 1024:.1f} GB, and {default['documents']:,} documents need",
+        f"{default['mb'] / 1024:.1f} GB with all default settings. Measured {measured}:",
+        "[performance](benchmarks/results/README.md).",
     ]
-    return "\n".join([*lines, "", textwrap.fill(" ".join(text), WIDTH, break_on_hyphens=False)])
+    return textwrap.fill(" ".join(text), WIDTH, break_on_hyphens=False)
 
 
 def with_speeds(readme: str, found: dict[str, dict[str, Any]]) -> str:
@@ -161,15 +153,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=RESULTS)
     folder = parser.parse_args().folder
-    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+    found = read_results(folder)
     if not found:
         raise SystemExit(f"{folder} has no results (*.json); run a benchmark with --json first.")
     names = sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
     lines = [INTRODUCTION]
     for name in names:
-        lines += section(name, found[name], folder)
-    page = folder.with_suffix(".md")
+        lines += section(name, found[name])
+    page = folder / "README.md"
     page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    for path, content in pictures(folder):
+        path.write_bytes(content)
     if folder == RESULTS:
         text = README.read_text(encoding="utf-8")
         README.write_text(with_speeds(text, found), encoding="utf-8")

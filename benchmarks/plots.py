@@ -9,12 +9,10 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
-import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
-from scipy import stats
 
-from linktopics.plots._style import FAINT, INK, legend, line_style, new_panels, plain_axes
+from linktopics.plots._style import INK, legend, line_style, new_panels, plain_axes
 
 Results = dict[str, Any]
 STEPS = ("iteration", "topics", "weights", "augmented", "rest")
@@ -94,7 +92,7 @@ def iteration_ratio(results: Results) -> Figure | None:
         ("length", "pairs_per_document", "tokens per document"),
         ("pairs_per_document", "length", "pairs per document"),
     )
-    names = {"ratio": "iteration", "ratio_lent": "iteration, if lent our weight step", "ratio_topics": "topics alone"}
+    names = {"ratio": "iteration", "ratio_lent": "iteration, with our weight update", "ratio_topics": "topics alone"}
     for ax, (key, fixed, said) in zip(panels, varied, strict=True):
         at, line = max(_groups(rows, fixed), key=lambda group: len(group[1]))
         line = sorted(line, key=lambda row: row[key])
@@ -188,44 +186,6 @@ def accuracy(results: Results) -> Figure | None:
             _finish(ax, name, "iterations", said)
             _plain_numbers(ax.xaxis, [each["iteration"] for each in rows])
     _legend_below(panels)
-    return panels[0].figure
-
-
-def ranks(results: Results) -> Figure:
-    """Draw histograms of ranks, worlds on top of one another, beside empirical distributions minus the uniform one."""
-    n_draws, by_world, band = results["n_draws"], results["ranks"], results["band"]
-    names = list(dict.fromkeys(name for its in by_world.values() for name in its))
-    panels = new_panels(-(-len(names) // 2), 4, (11.0, 1.85 * -(-len(names) // 2) + 0.4))
-    places, n_bins = np.arange(1, n_draws + 1) / (n_draws + 1), results["n_bins"]
-    for name, left, right in zip(names, panels[::2], panels[1::2], strict=False):
-        edges = np.linspace(0, n_draws + 1, n_bins + 1)
-        height = np.zeros(n_bins)
-        right.fill_between(places, *band, step="mid", color="#e4e4e4", linewidth=0, label="95 % band")
-        for number, (world, its) in enumerate(by_world.items()):
-            if name not in its:
-                continue
-            found = np.bincount(its[name], minlength=n_draws + 1)
-            share = np.cumsum(found)[:-1] / found.sum()
-            right.step(places, share - places, where="mid", linewidth=1.4, label=world, **line_style(number))
-            bars = found.reshape(n_bins, -1).sum(axis=1)
-            colour = line_style(number)["color"]
-            left.bar(edges[:-1], bars, np.diff(edges), height, align="edge", color=colour, alpha=0.8)
-            height += bars
-        low, high = stats.binom.interval(0.95, int(height.sum()), 1 / n_bins)
-        left.axhspan(low, high, facecolor="none", edgecolor=INK, linewidth=0.9, linestyle="--")
-        right.axhline(0, color=FAINT, linewidth=0.8)
-        widest = 1.25 * max(np.abs(line.get_ydata()).max() for line in right.get_lines())
-        widest = max(widest, 1.15 * np.abs(band).max())
-        right.set(xlim=(0, 1), ylim=(-widest, widest))
-        left.set(xlim=(0, n_draws + 1), xticks=edges[:: n_bins // 4])
-        for ax, title in ((left, name), (right, "")):
-            _finish(ax, title, "", "")
-            ax.tick_params(labelsize=8)
-    for ax in panels[2 * len(names) :]:
-        ax.set_visible(False)
-    for ax in panels[2 * len(names) - 4 : 2 * len(names) : 2]:
-        ax.set_xlabel("rank of the truth", fontsize=9, color=INK)
-    _legend_below(panels[1:])
     return panels[0].figure
 
 

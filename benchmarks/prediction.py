@@ -1,7 +1,7 @@
 """Speed of prediction: suggestions for new documents against a large and a very large network, exact and by the index.
 
     python benchmarks/prediction.py [--data FOLDER] [--quick] [--large 1000000] [--topics 50] [--threads N]
-        [--model FOLDER] [--json docs/results/performance/prediction.json]
+        [--model FOLDER] [--json benchmarks/results/prediction.json]
 
 Some documents of debian (of Cora with --quick) are kept apart as new ones, and a model is fitted to the others for a
 few sweeps: what is timed does not depend on how good it is. --model keeps it there, and takes it from there the next
@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-import linktopics.index
+import linktopics.prediction.index
 from common import (
     Row,
     best_seconds,
@@ -37,12 +37,12 @@ from common import (
     table,
 )
 from linktopics import DocumentNetwork, RelationalTopicModel
-from linktopics._inputs import Documents
-from linktopics.errors import mixing_not_told
+from linktopics.errors import ignore_mixing_warnings
 from linktopics.features import resolve_features, together
 from linktopics.kernels.inference import infer
-from linktopics.kernels.lanes import padded
-from linktopics.prediction import Predictor
+from linktopics.kernels.simd import padded
+from linktopics.network.inputs import Documents
+from linktopics.prediction.predictor import Predictor
 from linktopics.sampler import tokens
 
 N_NEW, SINGLE, TOP = 436, 20, 20
@@ -73,8 +73,15 @@ def fitted(network: DocumentNetwork, n_topics: int, threads: int, folder: Path |
     if folder is not None and (folder / "model.json").exists():
         model = RelationalTopicModel.load(folder)
         return model.set_params(n_jobs=threads, verbose=False)
-    short: dict[str, Any] = {"n_chains": 2, "n_iter": 60, "n_samples": 5, "thin": 2, "negatives": 5, "random_state": 0}
-    with mixing_not_told():
+    short: dict[str, Any] = {
+        "n_chains": 2,
+        "n_burn_in": 60,
+        "n_samples": 5,
+        "thin": 2,
+        "negatives": 5,
+        "random_state": 0,
+    }
+    with ignore_mixing_warnings():
         model = RelationalTopicModel(n_topics, n_jobs=threads, verbose=False, **short).fit(network)
     if folder is not None:
         model.save(folder)
@@ -171,7 +178,7 @@ def prepare(predictor: Predictor, new: csr_array, search: str) -> Row:
     if search == "exact":
         ask(predictor, new[:1], search)
     else:
-        assert predictor._index is not None  # which builds it
+        assert predictor.index is not None  # which builds it
     return {"ready": time.perf_counter() - clock, "mb": memory_mb() - before}
 
 
@@ -186,15 +193,16 @@ def measure(predictor: Predictor, new: csr_array, first: Row) -> tuple[list[Row]
         frames[search], seconds = ask(predictor, new, search)
         rates = {"one_by_one": 1 / float(np.mean(single)), "in_batches": n_new / seconds}
         rows.append({"documents": n, "search": search, **once, **rates})
-    recalls, usual = [], (linktopics.index.SHORTLIST, linktopics.index.ONE_IN)
-    wanted = predictor._index.wanted
+    index = linktopics.prediction.index
+    recalls, usual = [], (index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_CANDIDATE)
+    wanted = predictor.index.wanted
     for size in (wanted // 2, wanted, 2 * wanted):
-        linktopics.index.SHORTLIST, linktopics.index.ONE_IN = size, n
+        index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_CANDIDATE = size, n
         found, seconds = ask(predictor, new, "index")
         row = {"documents": n, "candidates": size, "default": "yes" if size == wanted else "no"}
         row |= {f"at_{top}": recall(frames["exact"], found, top) for top in (8, TOP)}
         recalls.append({**row, "per_second": n_new / seconds})
-    linktopics.index.SHORTLIST, linktopics.index.ONE_IN = usual
+    index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_CANDIDATE = usual
     return rows, recalls
 
 

@@ -1,15 +1,14 @@
 """Simulation-based calibration: whether the draws of a fit are draws from the posterior.
 
-    python benchmarks/sbc.py --networks 200 --json docs/results/calibration/sbc.json
-    python benchmarks/sbc.py --worlds directed --sampler cached --json docs/results/calibration/sbc-cached.json
-    python benchmarks/sbc.py --worlds directed --shards 3 --json docs/results/calibration/sbc-shards.json
+    python benchmarks/sbc.py --networks 200 --json studies/calibration/sbc.json
+    python benchmarks/sbc.py --worlds directed --sampler cached --json studies/calibration/sbc-cached.json
+    python benchmarks/sbc.py --worlds directed --shards 3 --json studies/calibration/sbc-shards.json
 
 Small networks are simulated from the prior of the model, with the logistic loss and both costs 1, and each is fitted by
 `RelationalTopicModel`; if all is right, the truth has a uniform rank among the draws, whatever quantity is ranked
-(tests/statistical/simulated.py says why). "cached" and several shards are approximations that users may choose, and
---broken shows what errors of the sampler would be seen. `python docs/make_calibration.py` makes the page and the
-figures. Each network that is done is kept beside the results until all are: after an interrupt, the same command goes
-on.
+(tests/support/simulated.py says why). "cached" and several shards are approximations that users may choose, and
+--broken shows what errors of the sampler would be seen. Each network that is done is kept beside the results until all
+are: after an interrupt, the same command goes on. `python -m studies.pages` makes the page and the figures.
 """
 
 from __future__ import annotations
@@ -27,17 +26,16 @@ from typing import Any
 import numpy as np
 
 from common import Row, finish, options, table
-from plots import ranks as draw_ranks
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-sys.path[:0] = [str(TESTS), str(TESTS / "statistical")]  # where the simulation is, for a small version is a test
+sys.path.insert(0, str(TESTS))  # where the simulation is, for a small version is a test
 
 from linktopics import __version__  # noqa: E402
 from linktopics.diagnostics import effective_sample_size  # noqa: E402
-from linktopics.progress import ProgressBar  # noqa: E402
 from linktopics.sampler import losses, weights  # noqa: E402
-from ranks import BINS, band, rank, uniformity  # noqa: E402
-from simulated import WORLDS, fit, quantities, simulate  # noqa: E402
+from linktopics.utils.progress import ProgressBar  # noqa: E402
+from support.ranks import BINS, band, rank, uniformity  # noqa: E402
+from support.simulated import WORLDS, fit, quantities, simulate  # noqa: E402
 
 COLUMNS = {
     "world": ("networks", "{}"),
@@ -86,7 +84,7 @@ def ranks_of(world_name: str, number: int, how: dict[str, Any]) -> Row:
         how["start"],
         sampler=how["sampler"],
         n_shards=how["shards"],
-        n_iter=how["burn_in"],
+        n_burn_in=how["burn_in"],
         n_samples=how["draws"],
         thin=how["thin"],
     )
@@ -231,8 +229,6 @@ def main() -> None:
     }
     finish("Simulation-based calibration", about, [made], arguments, **results)
     if kept:
-        figure = draw_ranks(results)
-        figure.savefig(arguments.json.with_suffix(".png"), dpi=110, metadata={"Software": None})
         kept.unlink(missing_ok=True)
 
 

@@ -1,7 +1,7 @@
 """Speed of the server: many connections at once, each asking again as soon as it is answered.
 
     python benchmarks/serving.py [--data FOLDER] [--quick] [--model FOLDER] [--connections 100] [--seconds 60]
-        [--samples N] [--json docs/results/performance/serving.json]
+        [--samples N] [--json benchmarks/results/serving.json]
 
 A model of Cora with 20 topics and the default settings is fitted, or taken from --model, and served by the command
 `linktopics serve` in a process of its own; the questions come from another. Both share the machine's cores. What is
@@ -34,10 +34,10 @@ import numpy as np
 
 from common import Row, data_option, finish, in_process, open_data, options, table
 from linktopics import DocumentNetwork, RelationalTopicModel
-from linktopics.explorer.answers import load_answers
-from linktopics.explorer.asking import Asker, Question
-from linktopics.explorer.limits import Limits
-from linktopics.explorer.pinned import PinnedModel
+from linktopics.server.handlers import load_handler
+from linktopics.server.limits import Limits
+from linktopics.server.pinned_model import PinnedModel
+from linktopics.server.text_queries import Question, TextQueryEngine
 
 Shares = dict[str, float]
 """What is asked, and how often."""
@@ -202,7 +202,7 @@ def load(model: str, address: str, connections: int, seconds: float, shares: Sha
 def served(model: Path, samples: int | None) -> Iterator[tuple[str, Callable[[], float]]]:
     """Serve a model; give the address, and a function that tells the seconds of the processor so far.
 
-    The server works out the pages of documents when nobody asks; it is waited for that.
+    The server computes the pages of documents when it is idle; this waits until they are there.
     """
     command = [sys.executable, "-m", "linktopics", "serve", str(model), "--port", "0"]
     command += [] if samples is None else ["--samples", str(samples)]
@@ -234,7 +234,7 @@ def served(model: Path, samples: int | None) -> Iterator[tuple[str, Callable[[],
 
 def fit(folder: Path, data: Path, quick: bool) -> None:
     """Fit a model of Cora and save it."""
-    small = {"n_iter": 20, "n_samples": 10, "thin": 1} if quick else {}
+    small = {"n_burn_in": 20, "n_samples": 10, "thin": 1} if quick else {}
     RelationalTopicModel(20, random_state=0, n_jobs=-1, **small).fit(open_data("cora", data)).save(folder)
 
 
@@ -250,13 +250,13 @@ def summary(kind: str, answers: list[tuple[float, int, int]], seconds: float) ->
 
 def compare_samples(model: Path) -> list[Row]:
     """Return how much answers with some samples differ from those with all, and what another seed makes."""
-    answers = load_answers(PinnedModel(model), Limits(), None)
-    predictor = answers.asker.samples.predictor
-    questions = Questions(answers.asker.network, len(predictor.samples[0].alpha), TEXTS, "", 2)
+    engine = load_handler(PinnedModel(model), Limits(), None).engine
+    predictor = engine.samples.predictor
+    questions = Questions(engine.network, len(predictor.samples[0].alpha), TEXTS, "", 2)
     texts = [questions.text() for _ in range(COMPARED)]
 
     def suggested(n: int | None, seed: int = predictor.seed) -> list[dict[int, float]]:
-        asker = Asker(answers.asker.explorer, n_samples=n)
+        asker = TextQueryEngine(engine.explorer, n_samples=n)
         asker.samples.predictor.seed = seed
         found = asker.suggest([Question(asker.read(text), TOP) for text in texts])
         asker.samples.predictor.seed = predictor.seed

@@ -1,7 +1,7 @@
 """One chain in shards: how much faster with two threads, what it costs in accuracy, and what shards tell each other.
 
-    python benchmarks/shards.py --only speed --json docs/results/performance/shards.json
-    python benchmarks/shards.py --only accuracy --json docs/results/performance/accuracy.json
+    python benchmarks/shards.py --only speed --json benchmarks/results/shards.json
+    python benchmarks/shards.py --only accuracy --json benchmarks/results/accuracy.json
 
 Accuracy: chains in 1, 2, 4 and 8 shards on 80 % of the documents of cora and debian; log joint, and AUC of the links of
 held-out documents, against iterations. One shard is the exact sampler. Speed: seconds of an iteration on debian, one
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from common import Row, data_option, finish, one_thread, open_data, options, step_seconds, table
+from common import Row, data_option, finish, one_thread, open_data, options, paper_settings, step_seconds, table
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.engines import Threads
-from linktopics.metrics import auc
-from linktopics.pairs import AUTO, sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.evaluation.metrics import auc
+from linktopics.network.pairs import AUTO, sample_pairs
+from linktopics.sampler import Corpus, Sampler, initial_state
 
 PARTS = ("accuracy", "speed")
 SHARDS = (1, 2, 4, 8)
@@ -44,9 +44,9 @@ SENT_COLUMNS = {
     "topics": ("K", "{}"),
     "shards": ("shards", "{}"),
     "links_cut": ("links between shards, %", "{:.0f}"),
-    "guests": ("guests per shard", "{:,.0f}"),
+    "ghosts": ("ghosts per shard", "{:,.0f}"),
     "words": ("words, MB", "{:.2f}"),
-    "documents": ("topics of guests, MB", "{:.2f}"),
+    "documents": ("topics of ghosts, MB", "{:.2f}"),
     "pairs": ("augmented variables, MB", "{:.2f}"),
     "sums": ("sums for the weights, MB", "{:.2f}"),
     "all": ("together, MB", "{:.2f}"),
@@ -75,14 +75,14 @@ def accuracy_rows(name: str, network: DocumentNetwork, lengths: list[int], seeds
         traces = []
         for seed in range(seeds):
             model = RelationalTopicModel.from_paper(
-                "Gibbs-gRTM", 20, negatives="auto", n_iter=lengths[0] - 1, n_shards=n_shards, random_state=seed,
+                "Gibbs-gRTM", 20, negatives="auto", n_burn_in=lengths[0] - 1, n_shards=n_shards, random_state=seed,
                 n_jobs=-1, verbose=False,
             )  # fmt: skip
             for before, row in zip([None, *lengths], rows, strict=False):
                 if before is None:
                     model.fit(train)
                 else:
-                    model.resume(n_iter=row["iteration"] - before - 1, n_samples=1)
+                    model.resume(n_burn_in=row["iteration"] - before - 1, n_samples=1)
                 assert len(model.log_joint_) == row["iteration"]
                 row[f"auc_{n_shards}"] += auc(model.predict_links(test, direction="both"), truth) / seeds
             traces.append(model.log_joint_)
@@ -99,12 +99,10 @@ def speed_rows(network: DocumentNetwork, topics: list[int], rounds: int) -> tupl
     for n_topics in topics:
         exact = np.inf
         for n_shards in SHARDS:
+            settings = paper_settings(n_topics, n_shards=n_shards)
             samplers = [
                 Sampler(
-                    corpus,
-                    Settings(n_topics, n_shards=n_shards),
-                    initial_state(corpus, n_topics, np.random.SeedSequence(0), n_shards),
-                    Threads(n_threads),
+                    corpus, settings, initial_state(corpus, settings, np.random.SeedSequence(0)), Threads(n_threads)
                 )
                 for n_threads in ((1, 2) if n_shards > 1 else (1,))
             ]
@@ -134,7 +132,7 @@ def speed_rows(network: DocumentNetwork, topics: list[int], rounds: int) -> tupl
                         "topics": n_topics,
                         "shards": n_shards,
                         "links_cut": 100 * float(cut[corpus.label].mean()),
-                        "guests": float(np.mean([part.corpus.n_documents - part.n_own for part in parts])),
+                        "ghosts": float(np.mean([part.corpus.n_documents - part.n_own for part in parts])),
                         "words": told["words"],
                         "documents": told["topics"],
                         "pairs": told["pairs"],
@@ -164,7 +162,7 @@ def main() -> None:
         tables.append(table("Iterations in two threads", SPEED_COLUMNS, speeds, note))
         note = (
             "Guests are documents of other shards that a shard has a pair with. Non-links are pairs of documents at "
-            "random, so nearly every document is a guest somewhere, however well linked documents are kept together."
+            "random, so nearly every document is a ghost somewhere, however well linked documents are kept together."
         )
         tables.append(table("What shards tell each other in an iteration", SENT_COLUMNS, sent, note))
     if "accuracy" in arguments.only:

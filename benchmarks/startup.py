@@ -1,6 +1,6 @@
 """Seconds to begin: imports, the command line, and a first fit with cold and with warm kernels.
 
-    python benchmarks/startup.py [--quick] [--json docs/results/performance/startup.json]
+    python benchmarks/startup.py [--quick] [--json benchmarks/results/startup.json]
 
 Each is measured in new processes, several times, and the median is given. Python files are compiled to bytecode
 beforehand; Numba's kernels are cold when its cache is an empty folder.
@@ -21,7 +21,9 @@ from common import Row, finish, options, table
 FIT = """
 from linktopics import RelationalTopicModel
 from linktopics.datasets import load_stdlib
-RelationalTopicModel(20, n_iter=10, n_samples=1, thin=1, n_chains=1, random_state=0, verbose=False).fit(load_stdlib())
+RelationalTopicModel(20, n_burn_in=10, n_samples=1, thin=1, n_chains=1, random_state=0, verbose=False).fit(
+    load_stdlib()
+)
 """
 
 

@@ -1,7 +1,7 @@
 """Models on disk: seconds to save and to load, sizes, and the first answers after loading.
 
     python benchmarks/storage.py [--quick] [--documents 60000 1000000] [--topics 50]
-        [--json docs/results/performance/storage.json]
+        [--json benchmarks/results/storage.json]
 
 Networks are simulated, with ids, titles and texts as a real one has them. Models are fitted for a few sweeps only, but
 keep the default four chains of ten samples, features of pairs and calibration. Loading is timed in a new process,
@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-import linktopics.going_on
+import linktopics.model.training
 from common import Row, finish, in_process, options, table
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.datasets import make_network
-from linktopics.errors import mixing_not_told
+from linktopics.errors import ignore_mixing_warnings
+from linktopics.sampler.runner import Schedule
 
 ROUNDS = 5
 
@@ -34,7 +35,8 @@ LOAD = """
 import json, sys, time
 from common import peak_mb
 from linktopics import RelationalTopicModel
-import linktopics.model, safetensors.numpy, sklearn.feature_extraction.text
+from linktopics.sampler.runner import Schedule
+import linktopics.model.estimator, safetensors.numpy, sklearn.feature_extraction.text
 best, peaks = float("inf"), []
 for _ in range(int(sys.argv[2])):
     clock = time.perf_counter()
@@ -48,6 +50,7 @@ ASK = """
 import json, sys, time
 from common import peak_mb
 from linktopics import RelationalTopicModel
+from linktopics.sampler.runner import Schedule
 model = RelationalTopicModel.load(sys.argv[1])
 text, known = sys.argv[2:]
 seconds = []
@@ -76,9 +79,9 @@ def make(n_documents: int, n_topics: int) -> RelationalTopicModel:
         vectorizer=CountVectorizer(vocabulary=words.tolist()),
         link_ends="indices",
     )
-    linktopics.going_on.FORGETTING = (1, 1, 1)  # sweeps for calibration
-    short: dict[str, Any] = {"negatives": 1, "n_iter": 1, "thin": 1, "random_state": 0}
-    with mixing_not_told():
+    linktopics.model.training.CALIBRATION_SCHEDULE = Schedule(1, 1, 1)  # sweeps for calibration
+    short: dict[str, Any] = {"negatives": 1, "n_burn_in": 1, "thin": 1, "random_state": 0}
+    with ignore_mixing_warnings():
         return RelationalTopicModel(n_topics, n_jobs=-1, verbose=False, **short).fit(network)
 
 

@@ -1,6 +1,6 @@
 """Speed of the exact relational sweep beside plain LDA in tomotopy and the paper's loop over neighbours.
 
-    python benchmarks/sweep.py [--quick] [--topics 10 20 50 100 200] [--json docs/results/performance/sweep.json]
+    python benchmarks/sweep.py [--quick] [--topics 10 20 50 100 200] [--json benchmarks/results/sweep.json]
 
 Needs the data sets cora-r, cora and debian, and ``pip install '.[benchmark]'``. Everything is timed in turn within one
 run, on one thread, and the best of several rounds is taken, so ratios hold where seconds do not.
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import tomotopy
 
-from common import best_seconds, data_option, finish, one_thread, open_data, options, table
+from common import best_seconds, data_option, finish, one_thread, open_data, options, paper_settings, table
 from linktopics import DocumentNetwork, RelationalTopicModel
-from linktopics.pairs import AUTO, sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state
+from linktopics.network.pairs import AUTO, sample_pairs
+from linktopics.sampler import Corpus, Sampler, initial_state
 from paper_loop import PaperSampler
 
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -75,18 +75,19 @@ def measure(name: str, network: DocumentNetwork, n_topics: int, negatives: Any, 
     """Return a row of the table."""
     pairs = sample_pairs(network.links, network.n_documents, network.directed, negatives, np.random.default_rng(0))
     corpus = Corpus.build(network.counts, pairs, symmetric=not network.directed)
-    state = initial_state(corpus, n_topics, np.random.SeedSequence(0))
-    sampler = Sampler(corpus, Settings(n_topics), state)
+    settings = paper_settings(n_topics)
+    state = initial_state(corpus, settings, np.random.SeedSequence(0))
+    sampler = Sampler(corpus, settings, state)
     for _ in range(burn_in):
         sampler.step()
     plain = tomotopy_model(network, n_topics, burn_in)
     none = sample_pairs(network.links[:0], network.n_documents, network.directed, 0.0, np.random.default_rng(0))
     words = Corpus.build(network.counts, none, symmetric=not network.directed)
-    lda = Sampler(words, Settings(n_topics), initial_state(words, n_topics, np.random.SeedSequence(0)))
+    lda = Sampler(words, settings, initial_state(words, settings, np.random.SeedSequence(0)))
     for _ in range(burn_in):
         lda.step()
     near = replace(corpus, target=corpus.target % NEAR, in_source=corpus.in_source % NEAR)
-    close = Sampler(near, Settings(n_topics), copy.deepcopy(state))
+    close = Sampler(near, settings, copy.deepcopy(state))
     close.shard.condition()
     tasks = {
         "tomotopy": lambda: plain.train(1, workers=1),
@@ -114,10 +115,12 @@ def measure(name: str, network: DocumentNetwork, n_topics: int, negatives: Any, 
     return row
 
 
-def training_run(network: DocumentNetwork, n_iter: int) -> float:
+def training_run(network: DocumentNetwork, n_burn_in: int) -> float:
     """Return the seconds of the paper's run of 1,753 s: 20 topics, 400 iterations, 80 % of the documents of Cora."""
     chosen = np.random.default_rng(0).permutation(network.n_documents)[: int(0.8 * network.n_documents)]
-    model = RelationalTopicModel.from_paper("Gibbs-gRTM", n_topics=20, n_iter=n_iter - 1, random_state=0, verbose=False)
+    model = RelationalTopicModel.from_paper(
+        "Gibbs-gRTM", n_topics=20, n_burn_in=n_burn_in - 1, random_state=0, verbose=False
+    )
     train = network.subset(np.sort(chosen))
     clock = time.perf_counter()
     model.fit(train)
@@ -138,8 +141,8 @@ def main() -> None:
             network = open_data(name, arguments.data)
             numbers = arguments.topics or ([10, 50] if arguments.quick else [10, 20, 50, 100, 200])
             rows += [measure(name, network, n_topics, **{**settings, **quick}) for n_topics in numbers]
-        n_iter = 40 if arguments.quick else 400
-        seconds = training_run(open_data("cora", arguments.data), n_iter)
+        n_burn_in = 40 if arguments.quick else 400
+        seconds = training_run(open_data("cora", arguments.data), n_burn_in)
     pairs = ", ".join(dict.fromkeys(f"{row['pairs']:,} on {row['data']}" for row in rows))
     about = (
         "The exact sweep draws topics given words *and* links and sampled non-links (pairs: "
@@ -161,7 +164,7 @@ def main() -> None:
                 "seconds": ("here, s", "{:.1f}"),
                 "paper_seconds": ("in the paper, on a desktop computer of 2013, s", "{:,}"),
             },
-            [{"iterations": n_iter, "seconds": seconds} | ({} if arguments.quick else {"paper_seconds": 1753})],
+            [{"iterations": n_burn_in, "seconds": seconds} | ({} if arguments.quick else {"paper_seconds": 1753})],
         ),
     ]
     finish("The topic sweep", about, found, arguments, ["tomotopy"])

@@ -68,7 +68,7 @@ network = DocumentNetwork.from_texts(**documents(first), links=among_first, vect
 hints = [[word for word in some.split() if word in network.vocabulary] for some in SUBJECTS.values()]
 features = ["tfidf", Column("authors", "overlap"), Column("classifiers", "overlap")]
 model = RelationalTopicModel(
-    len(SUBJECTS), seed_words=hints, alpha=1, pair_features=features, n_iter=N_ITER, n_chains=1, random_state=0
+    len(SUBJECTS), seed_words=hints, alpha=1, pair_features=features, n_burn_in=N_ITER, n_chains=1, random_state=0
 )
 before = model.fit(network).doc_topic_.argmax(axis=1)
 

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
 from linktopics import DocumentNetwork, RelationalTopicModel, evaluate
-from linktopics.baselines import TfidfCentroid, TfidfCosine
+from linktopics.evaluation.baselines import TfidfCentroid, TfidfCosine
 
 PLACES = """
     numpy numpy.fft numpy.linalg numpy.random scipy.fft scipy.linalg scipy.signal.windows
@@ -69,7 +69,7 @@ network.summary()
 
 # How good are suggestions? Ask for the links of functions that were not seen, from their words alone, and ask simple
 # methods the same. Rank: place of the true links among all functions seen. One chain, to save time.
-model = RelationalTopicModel(N_TOPICS, n_iter=N_ITER, thin=10, n_chains=1, n_jobs=-1, random_state=0)
+model = RelationalTopicModel(N_TOPICS, n_burn_in=N_ITER, thin=10, n_chains=1, n_jobs=-1, random_state=0)
 models = {"linktopics": model, "TF-IDF": TfidfCosine(), "TF-IDF with neighbours": TfidfCentroid()}
 result = evaluate(network, models, folds=FOLDS, words=False, n_jobs=1 if QUICK else -1)
 result.to_csv("see-also-folds.csv")

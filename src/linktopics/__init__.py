@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linktopics import baselines, datasets, features, interop, metrics, plots
+    from linktopics import datasets, features, interop, plots
     from linktopics.errors import (
         CacheWarning,
         CheckpointWarning,
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
         SamplingError,
         UnseenWordsWarning,
     )
-    from linktopics.evaluation import evaluate
-    from linktopics.model import RelationalTopicModel
+    from linktopics.evaluation import LinkSearchCV, baselines, evaluate, metrics
+    from linktopics.model.estimator import RelationalTopicModel
+    from linktopics.model.variational import VariationalRTM
     from linktopics.network import DocumentNetwork
-    from linktopics.search import LinkSearchCV
-    from linktopics.variational import VariationalRTM
+    from linktopics.storage import Checkpoint
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "CacheWarning",
+    "Checkpoint",
     "CheckpointWarning",
     "DataError",
     "DocumentNetwork",
@@ -52,29 +53,37 @@ __all__ = [
 
 _HOME = {
     "CacheWarning": "errors",
+    "Checkpoint": "storage",
     "CheckpointWarning": "errors",
     "DataError": "errors",
     "DocumentNetwork": "network",
-    "LinkSearchCV": "search",
+    "LinkSearchCV": "evaluation",
     "LinktopicsError": "errors",
     "MixingWarning": "errors",
     "ModelError": "errors",
     "NetworkWarning": "errors",
-    "RelationalTopicModel": "model",
+    "RelationalTopicModel": "model.estimator",
     "SamplingError": "errors",
     "UnseenWordsWarning": "errors",
-    "VariationalRTM": "variational",
+    "VariationalRTM": "model.variational",
     "evaluate": "evaluation",
 }
 
-_MODULES = ("baselines", "datasets", "features", "interop", "metrics", "plots")
+_MODULES = {
+    "baselines": "evaluation.baselines",
+    "datasets": "datasets",
+    "features": "features",
+    "interop": "interop",
+    "metrics": "evaluation.metrics",
+    "plots": "plots",
+}
 
 
 if not TYPE_CHECKING:  # to a type checker such a function would make every misspelt name an Any
 
     def __getattr__(name: str) -> Any:
         if name in _MODULES:
-            return import_module(f"linktopics.{name}")
+            return import_module(f"linktopics.{_MODULES[name]}")
         if name in _HOME:
             return getattr(import_module(f"linktopics.{_HOME[name]}"), name)
         raise AttributeError(f"module 'linktopics' has no attribute {name!r}")

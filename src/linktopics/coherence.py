@@ -14,15 +14,15 @@ Dieng, Ruiz, Blei: Topic modeling in embedding spaces. TACL 2020.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from linktopics._checks import as_count_matrix, check_counts
 from linktopics.errors import DataError
+from linktopics.network.validation import as_count_matrix, check_counts
+from linktopics.utils.checks import check_whole_number
 
 __all__ = ["MEASURES", "coherence", "topic_diversity"]
 
@@ -100,7 +100,7 @@ def coherence(
     >>> coherence([[0, 1], [0, 3]], tokens=[[0, 1, -1, 3], [2, 3, 3]], window=2).round(3)
     array([ 0.569, -0.923])
     """
-    _check_whole(n_words, "n_words", 2)
+    check_whole_number("n_words", n_words, 2)
     if measure not in MEASURES:
         raise ValueError(f"measure is {measure!r}; it must be one of {', '.join(map(repr, MEASURES))}.")
     if (documents is None) == (tokens is None):
@@ -136,7 +136,7 @@ def topic_diversity(topics: Iterable[ArrayLike], n_words: int = 25) -> float:
     >>> topic_diversity([[0, 1, 2, 3], [0, 4, 5, 6]], n_words=2)
     0.75
     """
-    _check_whole(n_words, "n_words", 1)
+    check_whole_number("n_words", n_words, 1)
     words = np.concatenate([np.empty(0, np.int64), *_as_topics(topics, n_words, None)])
     if len(words) == 0:
         raise DataError("topics have no words, so there is nothing to count.")
@@ -194,7 +194,7 @@ def _by_windows(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, C
     lengths = np.array([len(words) for words in arrays], dtype=np.int64)
     if window is None:
         window = max(1, int(lengths.max(initial=1)))
-    _check_whole(window, "window", 1)
+    check_whole_number("window", window, 1)
     n_windows = np.maximum(lengths - window + 1, 1)
     first = np.cumsum(n_windows) - n_windows
     words = np.concatenate([np.empty(0, np.int64), *arrays])
@@ -279,8 +279,3 @@ def _whole_numbers(values: ArrayLike | Sequence[int], name: str) -> NDArray[np.i
             f"{name} has the shape {array.shape} and values of type {array.dtype}; pass a list of word numbers."
         )
     return array.astype(np.int64, copy=False)
-
-
-def _check_whole(value: int, name: str, least: int) -> None:
-    if not (isinstance(value, Integral) and value >= least):
-        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")

@@ -165,7 +165,7 @@ def mixing_verdict(
     more_sweeps : int, default=500
         How many further sweeps to advise.
     others : bool, default=False
-        Whether they are not all chains: some were left out, see `linktopics.stuck`.
+        Whether they are not all chains: some were left out, see `linktopics.stuck_chains`.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def mixing_verdict(
             "n_samples or thin."
         )
     apart = table.index[table["r_hat"] > R_HAT_LIMIT]
-    advice = f"model.resume(n_iter={more_sweeps}), or linktopics resume MODEL --iterations {more_sweeps}"
+    advice = f"model.resume(n_burn_in={more_sweeps}), or linktopics resume MODEL --burn-in {more_sweeps}"
     if len(apart):
         return _disagreement(table["r_hat"], list(apart), n_chains, trace, advice, others)
     worst = table["ess"].idxmin() if len(table) else None

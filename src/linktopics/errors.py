@@ -15,7 +15,7 @@ __all__ = [
     "NetworkWarning",
     "SamplingError",
     "UnseenWordsWarning",
-    "mixing_not_told",
+    "ignore_mixing_warnings",
 ]
 
 
@@ -40,7 +40,7 @@ class EngineError(LinktopicsError, RuntimeError):
 
 
 @contextmanager
-def mixing_not_told() -> Iterator[None]:
+def ignore_mixing_warnings() -> Iterator[None]:
     """Leave out the `MixingWarning` of fits whose mixing is told otherwise, or is not what matters."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixingWarning)
@@ -60,7 +60,7 @@ class UnseenWordsWarning(NetworkWarning):
 
 
 class MixingWarning(UserWarning):
-    """Chains do not agree, or have not moved far enough, for what they say together to be relied on."""
+    """The chains disagree or mix too slowly for combined estimates to be reliable."""
 
 
 class CheckpointWarning(UserWarning):

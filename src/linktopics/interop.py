@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.network import DocumentNetwork
-from linktopics.prediction import Predictor
+from linktopics.prediction.absent_links import absent_links
+from linktopics.prediction.predictor import Predictor
+from linktopics.utils.checks import check_whole_number
 
 if TYPE_CHECKING:
     import networkx
@@ -59,7 +60,7 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     >>> from linktopics.interop import to_networkx
     >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
     >>> graph = to_networkx(model, suggested=1)
     >>> [(source, target) for source, target, seen in graph.edges(data="observed") if seen]
     [('b', 'a'), ('d', 'c')]
@@ -68,8 +69,7 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     """
     nx = _package("networkx", "networkx")
     check_is_fitted(model)
-    if not (isinstance(suggested, Integral) and suggested >= 0):
-        raise ValueError(f"suggested is {suggested!r}; it must be a whole number from 0 on.")
+    check_whole_number("suggested", suggested, 0)
     network: DocumentNetwork = model.network_
     graph = nx.DiGraph() if network.directed else nx.Graph()
     ids = network.ids.tolist()
@@ -79,7 +79,7 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     for (source, target), probability in zip(network.links.tolist(), probabilities, strict=True):
         graph.add_edge(ids[source], ids[target], observed=True, probability=probability)
     if suggested:
-        for source, target, probability in predictor.absent(int(suggested)):
+        for source, target, probability in absent_links(predictor, int(suggested)):
             graph.add_edge(ids[source], ids[target], observed=False, probability=probability)
     return graph
 
@@ -122,7 +122,7 @@ def pyldavis_input(model: Any) -> dict[str, Any]:
     >>> from linktopics.interop import pyldavis_input
     >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
     >>> pyldavis_input(model)["topic_term_dists"].shape
     (2, 6)
     """

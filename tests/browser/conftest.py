@@ -5,7 +5,8 @@ import time
 
 import pandas as pd
 import pytest
-from browsing import Watch, find_browser, flags, hostile_model, themed_model
+
+from support.browsing import Watch, find_browser, flags, hostile_model, themed_model
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def server(model):
     pytest.importorskip("starlette", reason="starlette is not installed: the extra linktopics[web]")
     uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed: the extra linktopics[web]")
     from linktopics.explorer import Explorer
-    from linktopics.explorer.server import create_app
+    from linktopics.server.app import create_app
 
     running = uvicorn.Server(uvicorn.Config(create_app(Explorer(model)), port=0, log_level="error"))
     thread = threading.Thread(target=running.run, daemon=True)

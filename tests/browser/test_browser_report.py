@@ -4,7 +4,8 @@ import csv
 import io
 
 import pytest
-from browsing import HOSTILE
+
+from support.browsing import HOSTILE
 
 ROUTES = ["/", "/weights", "/graph", "/topics", "/topics/1", "/documents", "/documents/7"]
 CELLS = "rect[role=gridcell]"

@@ -1,6 +1,6 @@
 """The catalogue of bad and of odd input: each kind, how it is made, and what must come of it.
 
-`tests/cli/test_bad_input.py` tries every kind, and `docs/make_bad_input.py` makes a page of them.
+`tests/cli/test_bad_input.py` tries every kind, and `tools/make_bad_input.py` makes a page of them.
 """
 
 from catalogue import counts, documents, files, links, models, networks, other_forms, settings

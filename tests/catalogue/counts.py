@@ -22,7 +22,7 @@ def linked(links, n_documents=3, **others):
 
 
 def fit(values, **others):
-    settings = {"n_iter": 1, "n_samples": 1, "thin": 1, "n_chains": 1, "verbose": False}
+    settings = {"n_burn_in": 1, "n_samples": 1, "thin": 1, "n_chains": 1, "verbose": False}
     return lambda _: RelationalTopicModel(2, **settings).fit(values, **others)
 
 

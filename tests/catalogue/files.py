@@ -121,17 +121,17 @@ GROUP = Group(
         ),
         Kind(
             "A file plain and as .gz",
-            says=".../documents.jsonl: documents.jsonl.gz is there, too, and only one of the two can be read; take one of them away.",
+            says="...: the folder holds both documents.jsonl and documents.jsonl.gz; keep one.",
             files={**documents(JSONL), "documents.jsonl.gz": PACKED},
         ),
         Kind(
             "LDA-C: two files of links",
-            says=".../links.txt: cites.txt is there, too, and only one of the two can be read; take one of them away.",
+            says="...: the folder holds both links.txt and cites.txt; keep one.",
             files={**ldac("0 1\n"), "cites.txt": "1 0\n"},
         ),
         Kind(
             "LDA-C: two files of documents",
-            says=".../documents.txt: ap.dat is there, too, and only one of the two can be read; take one of them away.",
+            says="...: the folder holds both documents.txt and ap.dat; keep one.",
             files={**ldac("0 1\n"), "ap.dat": "0:1\n"},
         ),
         Kind(

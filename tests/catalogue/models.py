@@ -1,4 +1,4 @@
-"""Models on disk that are damaged, of another version, or hostile; tests/unit/test_damaged_models.py has many more."""
+"""Models on disk that are damaged, of another version, or hostile; tests/unit/storage/test_damaged_models.py has many more."""
 
 # ruff: noqa: E501  sentences stand in one line, as they are said
 
@@ -9,7 +9,7 @@ import json
 import os
 
 from catalogue.kinds import Group, Kind
-from linktopics.storage import folder as folders
+from linktopics.storage.manifest import manifest_checksum
 
 
 def manifest(change):
@@ -20,7 +20,7 @@ def manifest(change):
         found = json.loads(path.read_text(encoding="utf-8"))
         found.pop("checksum")
         change(found)
-        path.write_text(json.dumps({**found, "checksum": folders._checksum(found)}), encoding="utf-8")
+        path.write_text(json.dumps({**found, "checksum": manifest_checksum(found)}), encoding="utf-8")
 
     return damage
 
@@ -118,17 +118,17 @@ GROUP = Group(
         ),
         Kind(
             "A file name that leads out of the folder (../)",
-            says=".../model/model.json: the model is damaged (it names the file '../../secret.safetensors'); take it from a copy, or fit and save it again.",
+            says=".../model/model.json: the model is damaged (files[0].file is '../../secret.safetensors'); take it from a copy, or fit and save it again.",
             model=named("../../secret.safetensors"),
         ),
         Kind(
             "A file name from the root of the disk",
-            says=".../model/model.json: the model is damaged (it names the file '/etc/secret.safetensors'); take it from a copy, or fit and save it again.",
+            says=".../model/model.json: the model is damaged (files[0].file is '/etc/secret.safetensors'); take it from a copy, or fit and save it again.",
             model=named("/etc/secret.safetensors"),
         ),
         Kind(
             "A file name with a zero byte",
-            says=".../model.json: the model is damaged (it names the file 'net\\x00work.safetensors'); take it from a copy, or fit and save it again.",
+            says=".../model.json: the model is damaged (files[0].file is 'net\\x00work.safetensors'); take it from a copy, or fit and save it again.",
             model=named("net\0work.safetensors"),
         ),
         Kind(

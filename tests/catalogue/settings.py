@@ -8,7 +8,7 @@ import math
 
 from catalogue.counts import fit
 from catalogue.kinds import Group, Kind
-from linktopics import RelationalTopicModel
+from linktopics import Checkpoint, RelationalTopicModel
 
 COUNTS = [[1, 2], [2, 1], [3, 0]]
 
@@ -92,8 +92,8 @@ GROUP = Group(
         ),
         Kind(
             "More sweeps than anybody lives to see",
-            says="The 'n_iter' parameter of RelationalTopicModel must be an int in the range [0, 1000000000]. Got 1000000000000000000000000000000 instead.",
-            call=given(n_iter=10**30),
+            says="The 'n_burn_in' parameter of RelationalTopicModel must be an int in the range [0, 1000000000]. Got 1000000000000000000000000000000 instead.",
+            call=given(n_burn_in=10**30),
         ),
         Kind(
             "No samples",
@@ -142,8 +142,8 @@ GROUP = Group(
         ),
         Kind(
             "A checkpoint every 0 sweeps",
-            says="checkpoint_every is 0; it must be a whole number from 1 on.",
-            call=lambda folder: fit(COUNTS, checkpoint=folder / "model", checkpoint_every=0)(folder),
+            says="every is 0; it must be a whole number from 1 on.",
+            call=lambda folder: fit(COUNTS, checkpoint=Checkpoint(folder / "model", every=0))(folder),
         ),
         Kind("--topics many", says="...Invalid value for '--topics' / '-k': ...", command=option("--topics=many")),
         Kind(
@@ -203,7 +203,12 @@ GROUP = Group(
                 says=f"{name} ...",
                 **settings(f"{name} = {'9' * 400}\n"),
             )
-            for name in ("negatives", "link-cost", "weight-variance", "checkpoint-minutes")
+            for name in ("negatives", "link-cost", "weight-variance")
+        ),
+        Kind(
+            "Four hundred digits for checkpoint-minutes, in settings",
+            says=".../settings.toml: checkpoint-minutes is ...; it is a number above 0, up to 1e9.",
+            **settings(f"checkpoint-minutes = {'9' * 400}\n"),
         ),
         Kind(
             "Settings that are not there",
@@ -218,7 +223,7 @@ GROUP = Group(
         ),
         Kind(
             "A number for an address, in settings",
-            says="address is 5; give that of a Ray cluster between quotes, or auto.",
+            says=".../settings.toml: address is 5; it is the address of a Ray cluster between quotes, or auto.",
             **settings('engine = "ray"\naddress = 5\n'),
         ),
         Kind(

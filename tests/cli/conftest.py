@@ -5,9 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import ODD, QUICK, succeed, write_network
 
-from small_models import LINKS, TEXTS
+from support.command_line import ODD, QUICK, succeed, write_network
+from support.small_models import LINKS, TEXTS
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ if not BENCHMARKS.is_dir():
     pytest.skip("there are no benchmarks beside the tests", allow_module_level=True)
 
 
+@pytest.mark.long
 def test_abuse_changes_nothing_for_the_others(model, monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import abuse

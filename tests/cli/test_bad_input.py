@@ -7,15 +7,14 @@ import warnings
 from pathlib import Path
 
 import pytest
-from command_line import succeed
-from test_mistakes import files, refusal
 
 from catalogue import GROUPS, pattern
 from catalogue.kinds import write
 from linktopics.datasets import open_network
 from linktopics.readers import _files
+from support.command_line import files, refusal, succeed
 
-SMALL = ["--topics=3", "--iterations=1", "--samples=1", "--thin=1", "--chains=1", "--quiet"]
+SMALL = ["--topics=3", "--burn-in=1", "--samples=1", "--thin=1", "--chains=1", "--quiet"]
 KINDS = {f"{group.title}: {kind.what}": kind for group in GROUPS for kind in group.kinds}
 REFUSED = {name: kind for name, kind in KINDS.items() if kind.says}
 READ = {name: kind for name, kind in KINDS.items() if not kind.says}
@@ -113,9 +112,9 @@ def test_there_are_many_kinds_and_no_two_of_one_name():
 
 
 def test_the_page_is_what_the_catalogue_makes(monkeypatch):
-    docs = Path(__file__).resolve().parents[2] / "docs"
-    if not docs.is_dir():
-        pytest.skip("docs/ is not here: an installed package or a source archive has none")
-    monkeypatch.syspath_prepend(str(docs))
+    tools = Path(__file__).resolve().parents[2] / "tools"
+    if not tools.is_dir():
+        pytest.skip("tools/ is not here: an installed package or a source archive has none")
+    monkeypatch.syspath_prepend(str(tools))
     made = importlib.import_module("make_bad_input")
-    assert made.page() == made.PAGE.read_text(encoding="utf-8"), "run python docs/make_bad_input.py"
+    assert made.page() == made.PAGE.read_text(encoding="utf-8"), "run python tools/make_bad_input.py"

@@ -1,10 +1,9 @@
 """fit and resume with --check."""
 
-from command_line import QUICK, run, succeed, write_network
-
 from linktopics import SamplingError
 from linktopics.sampler import Sampler
-from small_models import TEXTS
+from support.command_line import QUICK, run, succeed, write_network
+from support.small_models import TEXTS
 
 
 def test_fit_and_resume_have_the_switch(tmp_path, monkeypatch):

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import linktopics.commands.demo
 from linktopics import DataError, DocumentNetwork, UnseenWordsWarning, __version__
-from linktopics.calibration import LinkCalibration
-from linktopics.cli import app
-from linktopics.commands.demo import Findings, common_base, direction_sentence, mean_attractions
-from linktopics.rendering import heat_map
+from linktopics.cli.app import app
+from linktopics.cli.demo_report import N_SUGGESTIONS, Findings, common_base, direction_sentence, mean_attractions
+from linktopics.prediction.calibration import LinkCalibration
+from linktopics.utils.terminal import heat_map
 
-QUICK = ["demo", "--topics", "4", "--iterations", "3", "--chains", "1"]
+QUICK = ["demo", "--topics", "4", "--burn-in", "3", "--chains", "1"]
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +48,7 @@ def without_times(output):
 def test_help_is_light():
     code = """
 import sys
-from linktopics.cli import app
+from linktopics.cli.app import app
 try:
     app(["--help"], prog_name="linktopics")
 except SystemExit as end:
@@ -97,7 +96,7 @@ def test_wrong_arguments(arguments, sentence):
 
 @pytest.mark.parametrize("error", [DataError("line 3\nis bad."), ValueError("no such loss."), OSError("disk full.")])
 def test_errors_are_one_sentence(monkeypatch, error):
-    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(error))
+    monkeypatch.setattr("linktopics.datasets.stdlib.load_stdlib", raiser(error))
     result = run("demo")
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -108,17 +107,17 @@ def test_errors_are_one_sentence(monkeypatch, error):
 
 @pytest.mark.parametrize("arguments", [["--debug", "demo"], ["demo", "--debug"]])
 def test_debug_lets_the_error_through(monkeypatch, arguments):
-    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(DataError("line 3 is bad.")))
+    monkeypatch.setattr("linktopics.datasets.stdlib.load_stdlib", raiser(DataError("line 3 is bad.")))
     assert isinstance(run(*arguments).exception, DataError)
 
 
 def test_other_errors_are_ours_and_shown_whole(monkeypatch):
-    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(ZeroDivisionError()))
+    monkeypatch.setattr("linktopics.datasets.stdlib.load_stdlib", raiser(ZeroDivisionError()))
     assert isinstance(run("demo").exception, ZeroDivisionError)
 
 
 def test_interrupt(monkeypatch):
-    monkeypatch.setattr(linktopics.commands.demo, "run_demo", raiser(KeyboardInterrupt()))
+    monkeypatch.setattr("linktopics.datasets.stdlib.load_stdlib", raiser(KeyboardInterrupt()))
     result = run("demo")
     assert result.exit_code == 130
     assert result.stderr == "linktopics: interrupted.\n"
@@ -158,7 +157,7 @@ def test_demo_is_plain_in_a_pipe_and_the_same_twice(tmp_path):
     suggestions = re.findall(
         r"^([\w.]+) +(?:[<>] )?[\d.]+ % \([^)]* % to [^)]* %\) +[01]\.\d\d \w", first.stdout, re.MULTILINE
     )
-    assert len(suggestions) == linktopics.commands.demo.N_SUGGESTIONS
+    assert len(suggestions) == N_SUGGESTIONS
     check_picture(picture)
     again = run(*QUICK)
     assert without_times(again.stdout) == without_times(first.stdout)
@@ -185,7 +184,7 @@ def test_next_steps_run():
         exec("\n".join([*begin, f"result = {suggest}"]), space)
     assert re.search(r"vocabulary lacks\s+them: .*chess", output)
     shown = re.findall(r"^([\w.]+) +(?:[<>] )?[\d.]+ % \(", output, re.MULTILINE)
-    assert len(shown) == linktopics.commands.demo.N_SUGGESTIONS
+    assert len(shown) == N_SUGGESTIONS
     assert space["result"]["id"].tolist()[: len(shown)] == shown
 
 
@@ -236,7 +235,7 @@ def test_heat_map_fits(width, longest):
 
 
 def raiser(error):
-    def fail(**_):
+    def fail():
         raise error
 
     return fail

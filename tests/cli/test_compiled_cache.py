@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import QUICK
 from numba import config
 
 from linktopics.kernels import counts, likelihood, polya_gamma
+from support.command_line import QUICK
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 

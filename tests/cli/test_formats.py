@@ -7,16 +7,18 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 import typer
-from command_line import LONG, ODD, asked, succeed
 from rich.cells import cell_len
 
-from linktopics.cli import app
-from linktopics.commands.output import Column, Result, emit
+import linktopics.cli.app
+from linktopics.cli.app import app
+from linktopics.cli.output import Column, Result, emit
+from support.command_line import LONG, ODD, asked, succeed
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "json.md"
 
@@ -177,12 +179,14 @@ def test_a_reader_that_goes_away(odd):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.long)])
 def test_on_a_terminal(columns, odd):
     import pty
 
     ours, theirs = pty.openpty()
-    code = "from linktopics.cli import app\nfor one in {!r}: app(one, prog_name='linktopics', standalone_mode=False)"
+    code = (
+        "from linktopics.cli.app import app\nfor one in {!r}: app(one, prog_name='linktopics', standalone_mode=False)"
+    )
     asked_for = [[str(part) for part in question(name, odd)] for name in QUESTIONS]
     environment = {**os.environ, "COLUMNS": str(columns), "LINES": "50", "TERM": "xterm-256color"}
     begun = subprocess.Popen(
@@ -199,7 +203,7 @@ def test_on_a_terminal(columns, odd):
             break
         said += part
     os.close(ours)
-    assert begun.wait(timeout=60) == 0, said.decode()
+    assert begun.wait(timeout=300) == 0, said.decode()
     text = said.decode("utf-8")
     assert "\x1b[" in text  # colours, so these are tables
     lines = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", text).replace("\r", "").split("\n")]
@@ -216,10 +220,21 @@ def test_on_a_terminal(columns, odd):
 COMMANDS = typer.main.get_command(app).commands
 
 
+def test_every_command_is_listed_with_what_its_file_says():
+    """A file is a command if it has an example; what ``--help`` lists is its docstring."""
+    folder = Path(linktopics.cli.__file__).parent
+    files = {path.stem for path in folder.glob("*.py") if "\nEXAMPLE = " in path.read_text(encoding="utf-8")}
+    listed = re.findall(r"^  ([a-z]+)  +(\S.*)$", succeed("--help").stdout.partition("Commands:")[2], re.MULTILINE)
+    assert [name for name, _ in listed] == list(linktopics.cli.app.COMMANDS)
+    assert files == {name for name, _ in listed}
+    for name, line in listed:
+        assert line == import_module(f"linktopics.cli.{name}").__doc__
+
+
 def test_help_imports_nothing_heavy():
     code = """
 import sys
-from linktopics.cli import app
+from linktopics.cli.app import app
 for arguments in [[], *([name] for name in {names!r})]:
     try:
         app([*arguments, "--help"], prog_name="linktopics")

@@ -13,14 +13,15 @@ import sys
 import threading
 
 import pytest
-from command_line import QUICK, manifest, run, succeed
 
-from linktopics import RelationalTopicModel
-from linktopics.cli import _app, _entry
-from linktopics.commands import fitting
-from linktopics.progress import ProgressBar
-from linktopics.storage.folder import PREVIOUS, ModelFolder
-from small_models import assert_same
+from linktopics import RelationalTopicModel, cli
+from linktopics.cli import app, fit
+from linktopics.model import estimator
+from linktopics.sampler import Sampler
+from linktopics.storage.folder import PREVIOUS_MANIFEST, ModelFolder
+from linktopics.utils.progress import ProgressBar
+from support.command_line import QUICK, manifest, run, succeed
+from support.small_models import assert_same
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 
@@ -33,7 +34,7 @@ def signals():
     before = {name: signal.getsignal(getattr(signal, name)) for name in CODES}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("SIGTERM", "SIGHUP"):
-        signal.signal(getattr(signal, name), _app._terminate)
+        signal.signal(getattr(signal, name), app._terminate)
     yield
     for name, handler in before.items():
         signal.signal(getattr(signal, name), handler)
@@ -66,8 +67,8 @@ def before(function, then):
 @pytest.mark.parametrize("moment", ["reading", "preparing", "writing"])
 def test_before_the_first_checkpoint(moment, name, data, tmp_path, monkeypatch):
     owner, attribute = {
-        "reading": (fitting, "read_network"),
-        "preparing": (RelationalTopicModel, "_prepare"),
+        "reading": (fit, "read_network"),
+        "preparing": (estimator, "prepare_run"),
         "writing": (os, "replace"),
     }[moment]
     monkeypatch.setattr(
@@ -80,7 +81,7 @@ def test_before_the_first_checkpoint(moment, name, data, tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("signals")
 @pytest.mark.parametrize(
-    ("command", "attribute"), [("fit", "_prepare"), ("fit", "_keeper"), ("resume", "load"), ("resume", "_keeper")]
+    ("command", "attribute"), [("fit", "fit"), ("fit", "_writer"), ("resume", "load"), ("resume", "_writer")]
 )
 def test_a_model_that_was_there_is_as_it_was(command, attribute, data, model, copied, monkeypatch):
     real = getattr(RelationalTopicModel, attribute)
@@ -101,7 +102,7 @@ def test_while_a_checkpoint_is_written(name, data, tmp_path, monkeypatch):
     folder, first, second = tmp_path / "model", sender(name, 20), sender("SIGINT", 21)
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", before(before(os.replace, first), second))
-        result = run("fit", data, "-o", folder, *QUICK, "--iterations=2000", "--checkpoint-every=1", "--jobs=1")
+        result = run("fit", data, "-o", folder, *QUICK, "--burn-in=2000", "--checkpoint-every=1", "--jobs=1")
     assert result.exit_code == CODES[name]
     done = [chain["iteration"] for chain in manifest(folder)["chains"]]
     assert 0 < max(done) < 2002
@@ -110,7 +111,7 @@ def test_while_a_checkpoint_is_written(name, data, tmp_path, monkeypatch):
         f"go on with: linktopics resume {folder}\n"
     )
     with monkeypatch.context() as patch:  # while it is resumed
-        patch.setattr(ProgressBar, "advance", before(ProgressBar.advance, sender(name, 3)))
+        patch.setattr(Sampler, "step", before(Sampler.step, sender(name, 4)))  # when three sweeps are done
         result = run("resume", folder, "--quiet")
     assert result.exit_code == CODES[name]
     assert sum(chain["iteration"] for chain in manifest(folder)["chains"]) >= sum(done) + 3
@@ -118,15 +119,15 @@ def test_while_a_checkpoint_is_written(name, data, tmp_path, monkeypatch):
 
 def test_signals_that_are_ignored_stay_so(monkeypatch):
     """As SIGHUP is under nohup."""
-    monkeypatch.setattr(_app, "app", lambda **_: None)
+    monkeypatch.setattr(app, "app", lambda **_: None)
     numbers = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
     old = [signal.getsignal(number) for number in numbers]
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _entry.main()
+        cli.main()
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-        assert signal.getsignal(signal.SIGTERM) is _entry.end_early
+        assert signal.getsignal(signal.SIGTERM) is cli.end_early
     finally:
         for number, handler in zip(numbers, old, strict=True):
             signal.signal(number, handler)
@@ -145,7 +146,7 @@ def test_a_terminal_that_is_closed(data, tmp_path):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     folder = tmp_path / "model"
-    command = ["fit", data, "-o", folder, *[word for word in QUICK if word != "--quiet"], "--iterations=20000"]
+    command = ["fit", data, "-o", folder, *[word for word in QUICK if word != "--quiet"], "--burn-in=20000"]
     process = subprocess.Popen(
         [sys.executable, "-c", IN_A_TERMINAL, *map(str, command)], stdin=theirs, stdout=theirs, stderr=theirs
     )
@@ -166,7 +167,7 @@ def test_a_terminal_that_is_closed(data, tmp_path):
 
 def test_a_folder_in_use(copied, model):
     """It is refused first of all: the data named here are not even there."""
-    with ModelFolder(copied).held(overwrite=True):
+    with ModelFolder(copied).locked(overwrite=True):
         for command in (
             ["fit", "no-such-data", "-o", copied, *QUICK],
             ["fit", "no-such-data", "-o", copied, *QUICK, "--overwrite"],
@@ -203,7 +204,7 @@ def test_a_disk_that_is_full(data, model, tmp_path, monkeypatch):
     done = ", ".join(str(chain["iteration"]) for chain in manifest(folder)["chains"])
     assert warning.startswith(f"linktopics: {calls[20]}: cannot be written (No space left on device). The checkpoint ")
     assert f"The end of the run is not saved: {folder} has sweep {done} of 7. " in error
-    assert f"go on with linktopics resume '{folder}', " in error
+    assert f"continue with linktopics resume '{folder}', " in error
     succeed("resume", folder, "--quiet")
     assert_same(RelationalTopicModel.load(folder, verify=True), RelationalTopicModel.load(model))
 
@@ -213,16 +214,16 @@ def test_a_damaged_checkpoint(data, model, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(ProgressBar, "advance", before(ProgressBar.advance, _interrupted_at(6)))
         assert run("fit", data, "-o", folder, *QUICK, "--checkpoint-every=1", "--jobs=1").exit_code == 130
-    done = [chain["iteration"] for chain in json.loads((folder / PREVIOUS).read_text())["chains"]]
+    done = [chain["iteration"] for chain in json.loads((folder / PREVIOUS_MANIFEST).read_text())["chains"]]
     (folder / "model.json").write_text("{")
     for command in (["info", folder], ["topics", folder]):
         result = run(*command)
         assert result.exit_code == 2
-        assert result.stderr.endswith("(it is not JSON); linktopics resume goes on from the checkpoint before it.\n")
+        assert result.stderr.endswith("(it is not JSON); linktopics resume continues from the previous checkpoint.\n")
     result = succeed("resume", folder, "--quiet")
     assert result.stderr == (
-        f"linktopics: {folder / 'model.json'}: the model is damaged (it is not JSON); going on from the checkpoint "
-        f"before it, sweep {done[0]}, {done[1]} of 7, to the same result.\n"
+        f"linktopics: {folder / 'model.json'}: the model is damaged (it is not JSON); the run continues from the "
+        f"previous checkpoint, sweep {done[0]}, {done[1]} of 7, to the same result.\n"
     )
     assert f"from sweep {min(done)} on" in result.stdout
     assert_same(RelationalTopicModel.load(folder, verify=True), RelationalTopicModel.load(model))
@@ -231,7 +232,7 @@ def test_a_damaged_checkpoint(data, model, tmp_path, monkeypatch):
 def test_what_a_kill_at_the_very_end_leaves(copied):
     """A finished model with files of no use beside it, which resume removes though there is nothing to go on with."""
     names = sorted(os.listdir(copied))
-    left = ["chain-0-01234567.safetensors", PREVIOUS, "model.lock", ".model.json.01234567.new"]
+    left = ["chain-0-01234567.safetensors", PREVIOUS_MANIFEST, "model.lock", ".model.json.01234567.new"]
     for name in left:
         (copied / name).write_text("0 nowhere")
     data = (copied / "model.json").read_bytes()
@@ -266,7 +267,7 @@ def test_minutes_that_are_none(value, data, copied, tmp_path):
     settings.write_text(f"checkpoint-minutes = {value}\n")
     result = run("fit", data, "-o", tmp_path / "new", "--config", settings)
     assert "checkpoint-minutes is " in result.stderr
-    assert "it is a number above 0." in result.stderr
+    assert "it is a number above 0, up to 1e9." in result.stderr
     assert not (tmp_path / "new").exists()
 
 
@@ -275,9 +276,9 @@ def test_files_of_systems_do_not_stand_in_the_way(data, copied):
         (copied / name).write_text("not ours")
     (copied / "lost+found").mkdir()
     succeed("resume", copied, "--samples=1", "--quiet")
-    assert manifest(copied)["plan"]["n_samples"] == 3
+    assert manifest(copied)["schedule"]["n_samples"] == 3
     succeed("fit", data, "-o", copied, "--overwrite", *QUICK)
-    assert manifest(copied)["plan"]["n_samples"] == 2
+    assert manifest(copied)["schedule"]["n_samples"] == 2
     assert (copied / "lost+found").is_dir()
     assert sum(path.is_file() and path.read_bytes() == b"not ours" for path in copied.iterdir()) == 5
 

@@ -1,15 +1,14 @@
 """Mistakes: each ends in one sentence and the exit code 2, and leaves everything as it was."""
 
 import os
-import re
 import shutil
 from pathlib import Path
 
 import pytest
-from command_line import QUICK, interrupt_at, manifest, raiser, run, succeed
 
-from changed_models import put, seal
 from linktopics import RelationalTopicModel
+from support.changed_models import put, seal
+from support.command_line import QUICK, files, interrupt_at, manifest, raiser, refusal, run, succeed
 
 FIT = ["fit", "DATA", "-o", "NEW", *QUICK]
 
@@ -21,7 +20,7 @@ MISTAKES = {
     "output taken": (["fit", "DATA", "-o", "DATA"], "the folder holds other things (documents.jsonl)"),
     "output is a file": (["fit", "DATA", "-o", "FILE"], "is a file"),
     "a model there": (["fit", "DATA", "-o", "MODEL"], "there is a model already"),
-    "a feature": ([*FIT, "--feature=tfidff"], "no feature is called 'tfidff'"),
+    "a feature": ([*FIT, "--feature=tfidff"], "'tfidff' is not one of 'tfidf', 'tfidf-neighbours'"),
     "a column": ([*FIT, "--column=year"], "the column 'year' cannot be read; write NAME:equal"),
     "another column": ([*FIT, "--column=yaer:equal"], "no document has the field 'yaer'; there are: id, text"),
     "seed words": ([*FIT, "--seed-words=cats"], "write the topic's number and its words: 0:red,green"),
@@ -44,7 +43,7 @@ MISTAKES = {
     "a damaged model": (["topics", "DAMAGED"], "the model is damaged (its checksum does not fit its content)"),
     "a damaged manifest": (["info", "TORN"], "the model is damaged (it is not JSON)"),
     "an unfinished model": (["topics", "UNFINISHED"], "the model is not finished (its chains did 0"),
-    "a finished model": (["resume", "MODEL"], "the run is finished; add burn-in with --iterations N, or samples"),
+    "a finished model": (["resume", "MODEL"], "the run is finished; add burn-in with --burn-in N, or samples"),
     "no text": (["suggest", "MODEL"], "one of --text, --file and --id"),
     "text and id": (["suggest", "MODEL", "--text=cats", "--id=cat"], "one of --text, --file and --id"),
     "an empty text": (["suggest", "MODEL", "--text", " \n"], "the text is empty"),
@@ -95,7 +94,7 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def places(base, data, model):
     """Make files and folders, by the names that `MISTAKES` has for them; NEW is where nothing is."""
     damaged, torn = (Path(shutil.copytree(model, base / name)) for name in ("damaged", "torn"))
@@ -118,25 +117,6 @@ def places(base, data, model):
     names = {"DATA": data, "MODEL": model, "FILE": data / "links.csv", "DAMAGED": damaged, "TORN": torn}
     more = {"UNFINISHED": unfinished, "UNLINKED": unlinked, "NOTES": notes, "LINQS": linqs, "COUNTED": base / "counted"}
     return {**names, **more}
-
-
-def files(folder):
-    return {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
-
-
-def refusal(arguments, input=""):
-    """Run what must be refused; return the one sentence on standard error."""
-    result = run(*arguments, input=input)
-    assert isinstance(result.exception, SystemExit), result.exception
-    assert result.exit_code == 2
-    assert "Traceback" not in result.stderr
-    if result.stderr.startswith("linktopics: "):
-        assert result.stderr.count("\n") == 1
-        assert result.stdout == ""
-        return result.stderr
-    told = " ".join(re.sub(r"\x1b\[[\d;]*m|[╭╮╰╯│─]", " ", result.stderr).split())
-    assert told.startswith("Usage: linktopics ")
-    return told
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -213,7 +193,7 @@ def nested(depth):
 @pytest.mark.parametrize(
     ("change", "format", "sentence"),
     [
-        (put("plan", "more", to=1), "auto", "the model is damaged ("),
+        (put("schedule", "more", to=1), "auto", "the model is damaged ("),
         (put("parameters", "alpha", to=nested(900)), "json", "nested too deeply"),
     ],
 )

@@ -4,10 +4,10 @@ import json
 import os
 
 import pytest
-from command_line import ODD, run, succeed
 
 from linktopics.explorer import report
-from small_models import TEXTS
+from support.command_line import ODD, run, succeed
+from support.small_models import TEXTS
 
 
 def bundle(path):
@@ -97,7 +97,7 @@ def test_no_model(tmp_path):
 
 
 def test_a_model_that_is_too_large(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(report, "MAX_DOCUMENTS", 3)
     done = run("report", model, "-o", tmp_path / "pages.html")
     assert done.exit_code == 2
     assert "10 documents" in done.stderr

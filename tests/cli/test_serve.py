@@ -16,11 +16,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from command_line import ODD, run, succeed
 
 from linktopics import RelationalTopicModel
-from linktopics.commands import serving
-from small_models import TEXTS, small_model, small_network
+from support.command_line import ODD, run, succeed
+from support.marks import some_long
+from support.small_models import TEXTS, small_model, small_network
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed; it comes with linktopics[web]")
 
@@ -29,9 +29,10 @@ if sys.platform == "win32":
 
 
 @contextmanager
-def served(model, *options):
-    """Serve a model in a process of its own; give the process and the address."""
-    command = [sys.executable, "-m", "linktopics", "serve", str(model), "--port", "0", *options]
+def served(model, *options, jobs=1):
+    """Serve a model in a process of its own; give the process and the address. Every worker takes a second to start."""
+    options = ["--port", "0", "--jobs", str(jobs), *options]
+    command = [sys.executable, "-m", "linktopics", "serve", str(model), *options]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
     try:
@@ -42,17 +43,31 @@ def served(model, *options):
     finally:
         if process.poll() is None:
             process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=300)
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder): (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest())
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.fixture(scope="module")
-def server(model):
-    with served(model) as (process, address):
+def contents_before(model):
+    """Return what is in the folder of the model before it is served."""
+    return contents(model)
+
+
+@pytest.fixture(scope="module")
+def server(model, contents_before):
+    with served(model, jobs=2) as (process, address):
         yield process, address
 
 
 def asked(address, path, body=None, **headers):
-    connection = http.client.HTTPConnection(*address, timeout=60)
+    connection = http.client.HTTPConnection(*address, timeout=300)
     try:
         if body is None:
             connection.request("GET", path, headers=headers)
@@ -66,7 +81,7 @@ def asked(address, path, body=None, **headers):
 
 def said_to(address, *parts, pause=0.0):
     """Send bytes as they are, and return all that comes back until the connection is closed."""
-    with socket.create_connection(address, timeout=60) as connection:
+    with socket.create_connection(address, timeout=300) as connection:
         for part in parts:
             connection.sendall(part)
             time.sleep(pause)
@@ -98,9 +113,11 @@ def is_running(pid):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "end", some_long([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], [signal.SIGINT, signal.SIGTERM])
+)
 def test_workers_are_replaced_and_end_with_the_server(model, end):
-    with served(model, "--jobs", "1") as (process, address):
+    with served(model) as (process, address):
         status, before = asked(address, "/api/suggest", {"text": "kittens purr"})
         (worker,) = workers_of(process)
         os.kill(worker, signal.SIGKILL)
@@ -110,8 +127,8 @@ def test_workers_are_replaced_and_end_with_the_server(model, end):
         (other,) = workers_of(process)
         assert other != worker
         process.send_signal(end)
-        process.wait(30)
-        until = time.monotonic() + 30
+        process.wait(300)
+        until = time.monotonic() + 300
         while is_running(other):
             assert time.monotonic() < until
             time.sleep(0.02)
@@ -122,7 +139,7 @@ def test_a_model_that_is_replaced_is_never_mixed_with_the_other(copied):
     """Documents of the other model are in another order: one that is named by its number would be another one."""
     other = small_model().fit(small_network(ids=list(TEXTS)[::-1]))
     pair = {"source": "kitten", "target": "cat"}
-    with served(copied, "--jobs", "1") as (process, address):
+    with served(copied) as (process, address):
         before = asked(address, "/api/explain", pair)
         document = asked(address, "/api/documents/kitten")
         other.save(copied, overwrite=True)
@@ -151,7 +168,7 @@ def test_only_its_own_names_are_answered(server):
 @pytest.fixture(scope="module")
 def server_for_all(model):
     """Serve under any name, as for other machines."""
-    with served(model, "--host", "0.0.0.0", "--jobs", "1") as (process, (_, port)):
+    with served(model, "--host", "0.0.0.0") as (process, (_, port)):
         yield process, ("127.0.0.1", port)
 
 
@@ -318,27 +335,21 @@ def test_ids_as_odd_as_can_be(odd):
             assert (status, found["id"], found["i"]) == (200, str(id), number)
 
 
-def test_nothing_is_written(model):
-    def state():
-        return {
-            path.relative_to(model): (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest())
-            for path in model.rglob("*")
-            if path.is_file()
-        }
-
-    before = state()
-    with served(model) as (_, address):
-        asked(address, "/api/suggest", {"text": "kittens purr"})
-        asked(address, "/api/changes", {"text": "kittens purr"})
-    assert state() == before
+def test_nothing_is_written(model, server, contents_before):
+    _, address = server
+    assert asked(address, "/api/suggest", {"text": "kittens purr"})[0] == 200
+    assert asked(address, "/api/changes", {"text": "kittens purr"})[0] == 200
+    assert contents(model) == contents_before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminated"])
+@pytest.mark.parametrize(
+    "number", some_long([signal.SIGINT, signal.SIGTERM], [signal.SIGINT]), ids=["ctrl-c", "terminated"]
+)
 def test_ends_cleanly(model, number):
     with served(model) as (process, address):
         assert asked(address, "/api/suggest", {"text": "kittens purr"})[0] == 200
         os.killpg(process.pid, number)  # as a terminal does: its workers get it, too
-        said, complaints = process.communicate(timeout=60)
+        said, complaints = process.communicate(timeout=300)
         assert (process.returncode, said, complaints) == (0, "", "")
 
 
@@ -389,7 +400,7 @@ def test_folders_that_are_no_models(tmp_path):
 
 
 def test_without_the_extra(model, monkeypatch):
-    monkeypatch.setattr(serving, "find_spec", lambda name: None if name == "uvicorn" else object())
+    monkeypatch.setattr("linktopics.cli.serve.find_spec", lambda name: None if name == "uvicorn" else object())
     result = run("serve", model)
     assert result.exit_code == 2
     assert result.stderr == "linktopics: the server needs uvicorn: pip install 'linktopics[web]'\n"
@@ -403,20 +414,21 @@ def test_help_names_the_extra():
 def not_run(monkeypatch):
     """Do all but serve; return what would be served."""
     served = []
-    monkeypatch.setattr("linktopics.explorer.serving.run", lambda app, bound, limits: served.append((app, limits)))
+    monkeypatch.setattr("linktopics.server.http.run", lambda app, bound, limits: served.append((app, limits)))
     return served
 
 
 def test_warns_where_others_can_reach_it(model, not_run):
-    result = succeed("serve", model, "--port", "0", "--host", "0.0.0.0", "--max-text", "500", "--samples", "2")
+    options = ["--port", "0", "--jobs", "1"]
+    result = succeed("serve", model, *options, "--host", "0.0.0.0", "--max-text", "500", "--samples", "2")
     assert "everyone who can reach 0.0.0.0 can read the documents" in result.stderr
     ((app, limits),) = not_run
     assert limits.text == 500
-    workers = app.state.api.answers.workers
-    assert [worker.make.args[2] for worker in workers] == [2] * len(workers)
-    assert succeed("serve", model, "--port", "0", "--samples", "0", "--jobs", "1").stderr == ""
-    (worker,) = not_run[1][0].state.api.answers.workers
-    assert worker.make.args[2] is None
+    (worker,) = app.state.api.handler.workers
+    assert worker.load.args[2] == 2
+    assert succeed("serve", model, *options, "--samples", "0").stderr == ""
+    (worker,) = not_run[1][0].state.api.handler.workers
+    assert worker.load.args[2] is None
     assert not worker.process.is_alive()
 
 
@@ -424,10 +436,10 @@ def test_models_of_counts(tmp_path, not_run):
     network = small_network()
     network.vectorizer = None
     small_model().fit(network).save(tmp_path / "model")
-    result = succeed("serve", tmp_path / "model", "--port", "0")
+    result = succeed("serve", tmp_path / "model", "--port", "0", "--jobs", "1")
     assert "it is looked for the words of its documents" in result.stdout
     ((app, _),) = not_run
-    assert app.state.api.answers.workers[0].make().asker.read("Cats!").n_known == 1
+    assert app.state.api.handler.workers[0].load().engine.read("Cats!").n_known == 1
     assert RelationalTopicModel.load(tmp_path / "model").network_.vectorizer is None
 
 
@@ -435,9 +447,9 @@ LIMITED = """
 import sys
 from linktopics import RelationalTopicModel
 from linktopics.explorer import Explorer
-from linktopics.explorer.limits import Limits
-from linktopics.explorer.server import create_app
-from linktopics.explorer.serving import bind, run
+from linktopics.server.limits import Limits
+from linktopics.server.app import create_app
+from linktopics.server.http import bind, run
 limits = Limits(**eval(sys.argv[2]))
 bound = bind("127.0.0.1", 0)
 app = create_app(Explorer(RelationalTopicModel.load(sys.argv[1])), limits=limits)
@@ -455,18 +467,18 @@ def served_with(model, **limits):
         yield "127.0.0.1", int(process.stdout.readline())
     finally:
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=300)
 
 
 def test_slow_connections_make_room(model):
     """Of too many connections, the one whose head has been coming for longest is closed, and not the new one."""
     with served_with(model, connections=5, reading=60.0) as address:
-        kept = http.client.HTTPConnection(*address, timeout=60)
+        kept = http.client.HTTPConnection(*address, timeout=300)
         kept.request("GET", "/api/health")
         assert kept.getresponse().read()
         slow = []
         for _ in range(6):
-            slow.append(socket.create_connection(address, timeout=60))
+            slow.append(socket.create_connection(address, timeout=300))
             slow[-1].sendall(b"GET /api/health HTTP/1.1\r\n")
             for _ in range(3):
                 assert asked(address, "/api/health")[0] == 200
@@ -492,3 +504,20 @@ def test_a_head_that_does_not_come(model):
         assert answer.count(b"HTTP/1.1") == 1
         slow = b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         assert said_to(address, slow + b"Content-Length: 99\r\n\r\n{").startswith(b"HTTP/1.1 408")
+
+
+def test_a_client_that_does_not_read(model):
+    """A connection on which responses are not read is closed, and others are served all the same."""
+    head, n = b"GET /api/meta HTTP/1.1\r\nHost: localhost\r\n", 2_000
+    with served_with(model, writing=0.3) as address, socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(300)
+        connection.connect(address)
+        received = bytearray()
+        with suppress(ConnectionResetError, BrokenPipeError):
+            connection.sendall((head + b"\r\n") * (n - 1) + head + b"Connection: close\r\n\r\n")
+            time.sleep(3)
+            while data := connection.recv(65536):
+                received += data
+        assert received.count(b"HTTP/1.1 200") < n
+        assert asked(address, "/api/health")[0] == 200

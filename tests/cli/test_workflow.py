@@ -14,13 +14,13 @@ from types import SimpleNamespace
 
 import pytest
 import typer
-from command_line import QUICK, asked, interrupt_at, manifest, raiser, run, succeed
 
 from linktopics import RelationalTopicModel
-from linktopics.cli import app
-from linktopics.posterior import Chain
-from linktopics.storage import Keeper
-from small_models import ASKED, LINKS, TEXTS, assert_same
+from linktopics.cli.app import app
+from linktopics.sampler.runner import Chain
+from linktopics.storage import RunWriter
+from support.command_line import QUICK, asked, interrupt_at, manifest, raiser, run, succeed
+from support.small_models import ASKED, LINKS, TEXTS, assert_same
 
 pytestmark = pytest.mark.filterwarnings("always::linktopics.errors.NetworkWarning")
 
@@ -139,13 +139,14 @@ def test_words(model):
 def test_explanations(model):
     found = asked("explain", model, "kitten", "cat", "--top=3")
     frame = RelationalTopicModel.load(model).explain_link("kitten", "cat")
-    assert [row["part"] for row in found["parts"]] == frame["part"].tolist()[:3]
+    for name in ("contribution", "part"):  # its name in earlier versions
+        assert [row[name] for row in found["parts"]] == frame["contribution"].tolist()[:3]
     assert (found["parts_in_all"], found["linked"]) == (len(frame), True)
-    assert found["score"] == pytest.approx(frame["part"].sum())
+    assert found["score"] == pytest.approx(frame["contribution"].sum())
     assert asked("explain", model, "cat", "kitten")["linked"] is False
     other = asked("explain", model, "kitten", "cat", "--new-end=target")["score"]
     frame = RelationalTopicModel.load(model).explain_link("kitten", "cat", new_end="target")
-    assert other == pytest.approx(frame["part"].sum())
+    assert other == pytest.approx(frame["contribution"].sum())
     assert other != pytest.approx(found["score"])
     every = asked("explain", model, "kitten", "cat", "--top=99")["parts"]
     assert {row["feature"] for row in every} == {None, "tfidf", "tfidf-centroid", "degree"}
@@ -202,7 +203,7 @@ OPTIONS = {
     ),
     "directed": (False, {"directed": False}),
     "sampler": ("cached", {"sampler": "cached"}),
-    "iterations": (4, {"n_iter": 4}),
+    "burn_in": (4, {"n_burn_in": 4}),
     "samples": (3, {"n_samples": 3}),
     "thin": (2, {"thin": 2}),
     "chains": (1, {"n_chains": 1}),
@@ -252,13 +253,13 @@ def test_all_options_of_fit_are_looked_at():
 
 @pytest.mark.parametrize("way", ["command line", "file"])
 def test_options_reach_the_model(way, data, tmp_path, monkeypatch):
-    kept, keep = [], Keeper.keep
+    kept, keep = [], RunWriter.save_chain
 
     def keep_and_tell(self, chain: Chain):
         kept.append(chain.state.iteration)
         keep(self, chain)
 
-    monkeypatch.setattr(Keeper, "keep", keep_and_tell)
+    monkeypatch.setattr(RunWriter, "save_chain", keep_and_tell)
     given, folder = {name: value for name, (value, _) in OPTIONS.items()}, tmp_path / "model"
     if way == "file":
         settings = in_a_file({"data": str(data), "output": str(folder), **given}, tmp_path / "settings.toml")
@@ -335,8 +336,8 @@ def test_a_file_of_stop_words(data, tmp_path):
     ("arguments", "more", "sweeps", "n_samples"),
     [
         (["--samples=3"], {"n_samples": 3}, 10, 10),
-        (["--iterations=4"], {"n_iter": 4}, 13, 4),
-        (["--iterations=4", "--samples=1"], {"n_iter": 4, "n_samples": 1}, 12, 2),
+        (["--burn-in=4"], {"n_burn_in": 4}, 13, 4),
+        (["--burn-in=4", "--samples=1"], {"n_burn_in": 4, "n_samples": 1}, 12, 2),
     ],
 )
 def test_more_of_a_finished_run(arguments, more, sweeps, n_samples, model, copied):
@@ -380,9 +381,9 @@ def default_signals():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def undisturbed(base, data):
-    succeed("fit", data, "-o", base / "undisturbed", *QUICK, "--iterations=300")
+    succeed("fit", data, "-o", base / "undisturbed", *QUICK, "--burn-in=300")
     return RelationalTopicModel.load(base / "undisturbed")
 
 
@@ -390,7 +391,7 @@ def undisturbed(base, data):
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signals(name, code, data, undisturbed, tmp_path):
     folder = tmp_path / "model"
-    command = [sys.executable, "-m", "linktopics", "fit", data, "-o", folder, *QUICK, "--iterations=300"]
+    command = [sys.executable, "-m", "linktopics", "fit", data, "-o", folder, *QUICK, "--burn-in=300"]
     process = subprocess.Popen(
         [*map(str, command), "--checkpoint-every=1"],
         stdout=subprocess.PIPE,
@@ -438,7 +439,15 @@ def test_suggestions_from_the_index(model, monkeypatch):
     for one, two in zip(exact["suggestions"], indexed["suggestions"], strict=True):
         assert (one["id"], one["why"]) == (two["id"], two["why"])
         assert one["probability"] == pytest.approx(two["probability"], rel=1e-9)
-    monkeypatch.setattr("linktopics.commands.asking.index_library", lambda: None)
+    monkeypatch.setattr("linktopics.prediction.index.index_library", lambda: None)
     refused = run("suggest", model, "--text", ASKED, "--search=index")
     assert refused.exit_code == 2
     assert "pip install 'linktopics[index]'" in refused.stderr
+
+
+def test_a_file_of_settings_may_say_iterations(data, tmp_path):
+    """What burn-in was called at first."""
+    (tmp_path / "settings.toml").write_text("iterations = 4\n", encoding="utf-8")
+    quick = [one for one in QUICK if "burn-in" not in one]
+    succeed("fit", data, "-o", tmp_path / "model", *quick, "--config", tmp_path / "settings.toml")
+    assert manifest(tmp_path / "model")["parameters"]["n_burn_in"] == 4

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,12 +20,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel, VariationalRTM
-from linktopics.model import PAPER_MODELS
-from linktopics.progress import ProgressBar
-from scikit_learn_checks import broken_checks
+from linktopics.model.estimator import PAPER_MODELS
+from linktopics.utils.progress import ProgressBar
+from support.scikit_learn_checks import broken_checks
 
 K = 3
-SHORT = {"n_iter": 6, "n_samples": 3, "thin": 2, "negatives": 2, "random_state": 0}
+SHORT = {"n_burn_in": 6, "n_samples": 3, "thin": 2, "negatives": 2, "random_state": 0}
 
 GIBBS = {
     **{name: RelationalTopicModel.from_paper(name, K, **SHORT) for name in PAPER_MODELS},
@@ -122,7 +121,7 @@ def test_paper_names(name):
     assert model.loss == ("hinge" if "MM" in name else "logistic")
     assert model.weights == ("full" if "-g" in name else "diagonal")
     assert model.sampler == ("cached" if "Approx" in name else "exact")
-    assert (model.n_topics, model.alpha, model.n_iter, model.n_samples) == (25, 2.0, 400, 1)
+    assert (model.n_topics, model.alpha, model.n_burn_in, model.n_samples) == (25, 2.0, 400, 1)
     assert (model.pair_features, model.intercept, model.weight_variance, model.n_chains) == (None, False, 1.0, 1)
     assert model.negatives == 0.01
     other = RelationalTopicModel.from_paper(name, 25, pair_features=["tfidf"], weight_variance=2.0, n_chains=3)
@@ -188,7 +187,7 @@ def test_links_beside_a_network(model):
 
 def test_no_links_is_plain_lda(model):
     model.set_params(n_topics=2, alpha=1.0)
-    model.set_params(**({"n_iter": 60} if "n_iter" in model.get_params() else {"max_iter": 60}))
+    model.set_params(**({"n_burn_in": 60} if "n_burn_in" in model.get_params() else {"max_iter": 60}))
     model.fit(DATA.counts)
     assert not model.link_weights_.any()
     assert not np.any(getattr(model, "link_weights_std_", 0))
@@ -235,14 +234,16 @@ def test_one_topic_and_more_topics_than_tokens(model, changes):
     assert model.transform([[1, 1, 1]]).shape == (1, model.n_topics)
 
 
-@pytest.mark.parametrize("changes", [{"n_iter": 0}, {"n_iter": 0, "n_samples": 1, "thin": 1}, {"thin": 4}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{"n_burn_in": 0}, {"n_burn_in": 0, "n_samples": 1, "thin": 1}, {"thin": 4}], ids=str
+)
 def test_lengths_of_chains(gibbs, changes):
     gibbs.set_params(n_chains=2, **changes)
     fitted(gibbs)
     assert len(gibbs.samples_) == 2 * gibbs.n_samples
-    assert gibbs.log_joints_.shape == (2, gibbs.n_iter + gibbs.n_samples * gibbs.thin)
+    assert gibbs.log_joints_.shape == (2, gibbs.n_burn_in + gibbs.n_samples * gibbs.thin)
     kept = [sample.log_joint for sample in gibbs.samples_]
-    np.testing.assert_array_equal(kept, gibbs.log_joints_[:, gibbs.n_iter + gibbs.thin - 1 :: gibbs.thin].ravel())
+    np.testing.assert_array_equal(kept, gibbs.log_joints_[:, gibbs.n_burn_in + gibbs.thin - 1 :: gibbs.thin].ravel())
     if gibbs.n_samples == 1:
         assert not gibbs.link_weights_std_.any()
 
@@ -281,7 +282,7 @@ def test_fitted_attributes(model):
 
 
 def test_fitted_attributes_of_chains(gibbs):
-    gibbs.set_params(n_chains=2, n_iter=40)
+    gibbs.set_params(n_chains=2, n_burn_in=40)
     fitted(gibbs)
     std = gibbs.link_weights_std_
     assert std.shape == (K, K)
@@ -392,7 +393,7 @@ BAD = {
     "seed_weight": (0, 0.5, 2**21),
     "pair_features": ("tfidf", 3, True, {"tfidf": 1}, ["tfidf", "tfidf"]),
     "intercept": ("yes",),
-    "n_iter": (-1, 2.5),
+    "n_burn_in": (-1, 2.5),
     **dict.fromkeys(("n_samples", "thin", "n_chains"), (0, 1.5)),
     "directed": ("yes",),
     "random_state": ("a", -1),
@@ -430,7 +431,7 @@ def test_full_weights_take_no_intercept():
 TINY = """
 import sys
 from linktopics import RelationalTopicModel
-model = RelationalTopicModel(3, n_iter=3, n_samples=1, thin=1, **{sys.argv[1]: 1e-50})
+model = RelationalTopicModel(3, n_burn_in=3, n_samples=1, thin=1, **{sys.argv[1]: 1e-50})
 try:
     model.fit([[1, 2, 0, 0], [0, 3, 1, 0]], links=[(0, 1)]).transform([[0, 1, 0, 2]])
 except ValueError as error:
@@ -441,25 +442,25 @@ except ValueError as error:
 @pytest.mark.parametrize("parameter", ["alpha", "beta"])
 def test_tiny_parameters_end(parameter):
     """Too small for float32: refused or obeyed, but never an endless search for a topic with weight."""
-    subprocess.run([sys.executable, "-c", TINY, parameter], check=True, capture_output=True, timeout=40)
+    subprocess.run([sys.executable, "-c", TINY, parameter], check=True, capture_output=True, timeout=300)
 
 
-LONG = clone(GIBBS["default"]).set_params(n_chains=3, n_iter=5_000)  # half a minute, if nothing stops it
+LONG = clone(GIBBS["default"]).set_params(n_chains=3, n_burn_in=5_000)  # half a minute, if nothing stops it
 
 
 def interrupted_after(monkeypatch, n_jobs, act):
-    """Fit with `act` called on every step of a chain; return the seconds from the first to the error it caused."""
-    start = []
+    """Fit with `act` called on every step of a chain; return how many of 15,000 were taken before the error."""
+    steps = []
 
     def advance(_, done):
         if isinstance(done, float):  # not the name of a feature
-            start.append(time.monotonic())
+            steps.append(done)
             act()
 
     monkeypatch.setattr(ProgressBar, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
         fitted(clone(LONG).set_params(n_jobs=n_jobs))
-    return time.monotonic() - start[0]
+    return len(steps)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system has no signals between threads")
@@ -473,8 +474,7 @@ def test_interrupt_from_the_keyboard(monkeypatch, n_jobs):
         if len(steps) == 20:
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    assert interrupted_after(monkeypatch, n_jobs, act) < 10
-    assert len(steps) < 5_000
+    assert interrupted_after(monkeypatch, n_jobs, act) < 5_000
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -488,4 +488,4 @@ def test_error_in_one_chain_stops_all(monkeypatch, n_jobs, thread):
         if len(seen) == n_jobs and threading.get_ident() == seen[thread]:
             raise KeyboardInterrupt
 
-    assert interrupted_after(monkeypatch, n_jobs, act) < 10
+    assert interrupted_after(monkeypatch, n_jobs, act) < 5_000

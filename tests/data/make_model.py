@@ -11,7 +11,7 @@ from pathlib import Path
 from scipy.special import expit
 
 from linktopics import DocumentNetwork, RelationalTopicModel
-from linktopics.storage.folder import FORMAT
+from linktopics.storage.manifest import FORMAT
 
 HERE = Path(__file__).parent
 TEXTS = {
@@ -29,7 +29,7 @@ TEXT = "kittens and mice sleep, stars shine"
 def main() -> None:
     """Write model-N and model-N.json beside this file."""
     network = DocumentNetwork.from_texts(TEXTS, LINKS, titles=[name.title() for name in TEXTS])
-    short = {"n_iter": 10, "n_samples": 1, "thin": 1, "n_chains": 2, "negatives": 2}
+    short = {"n_burn_in": 10, "n_samples": 1, "thin": 1, "n_chains": 2, "negatives": 2}
     model = RelationalTopicModel(3, **short, random_state=0, verbose=False).fit(network)
     folder = HERE / f"model-{FORMAT}"
     shutil.rmtree(folder, ignore_errors=True)

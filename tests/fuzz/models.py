@@ -17,9 +17,9 @@ from safetensors.numpy import load, save
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # tests, for their small models
 
 from linktopics import RelationalTopicModel
-from linktopics.storage import folder as folders
 from linktopics.storage.folder import MANIFEST, SUFFIX
-from small_models import ASKED, TEXTS, small_model, small_network
+from linktopics.storage.manifest import manifest_checksum
+from support.small_models import ASKED, TEXTS, small_model, small_network
 
 MAX_SWEEPS = 6
 """Runs with more sweeps left than this are loaded and not gone on with."""
@@ -50,8 +50,8 @@ def make_models(place: Path) -> None:
     ).save(place / "hinge")
     counts = small_network()
     small_model(n_topics=2, pair_features=None).fit(counts.counts, links=counts.links).save(place / "counts")
-    _change_plan(place / "default", place / "on-its-way", n_samples=3)
-    _change_plan(place / "counts", place / "without-samples", n_iter=20)
+    _change_schedule(place / "default", place / "on-its-way", n_samples=3)
+    _change_schedule(place / "counts", place / "without-samples", n_burn_in=20)
     MODELS.update({folder.name: _read(folder) for folder in sorted(place.iterdir())})
     _in_a_hurry()
 
@@ -66,11 +66,11 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     return manifest, {path.name: path.read_bytes() for path in sorted(folder.glob(f"*{SUFFIX}"))}
 
 
-def _change_plan(finished: Path, unfinished: Path, **changes: int) -> None:
+def _change_schedule(finished: Path, unfinished: Path, **changes: int) -> None:
     """Make a run of a model that has more to do; burn-in leaves no samples behind."""
     manifest, files = _read(finished)
-    manifest["plan"].update(changes)
-    if "n_iter" in changes:
+    manifest["schedule"].update(changes)
+    if "n_burn_in" in changes:
         for chain in manifest["chains"]:
             for entry in chain["samples"]:
                 del files[entry["file"]]
@@ -81,9 +81,10 @@ def _change_plan(finished: Path, unfinished: Path, **changes: int) -> None:
 
 def _in_a_hurry() -> None:
     """Do without what takes time and has nothing to do with what is in a file."""
-    from linktopics import posterior, prediction
+    from linktopics.prediction import predictor
+    from linktopics.sampler import runner
 
-    for module in (posterior, prediction):
+    for module in (runner, predictor):
         module.one_thread = nullcontext  # the environment has it already
     os.fsync = lambda _: None
 
@@ -95,7 +96,7 @@ def write(folder: Path, manifest: Any, files: dict[str, bytes], *, fitting: bool
         (folder / name).write_bytes(content)
     if isinstance(manifest, dict) and fitting:
         _seal(manifest, files)
-        manifest = {**manifest, "checksum": folders._checksum(manifest)}
+        manifest = {**manifest, "checksum": manifest_checksum(manifest)}
     (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8", errors="surrogatepass")
 
 
@@ -123,8 +124,8 @@ def use(folder: Path, *, go_on: bool = True) -> str:
     run = model._run
     if run.finished:
         _ask(model)
-    left = max(run.plan.length - chain.state.iteration for chain in run.chains)
-    if go_on and left <= MAX_SWEEPS and run.plan.thin <= MAX_SWEEPS:
+    left = max(run.schedule.length - chain.state.iteration for chain in run.chains)
+    if go_on and left <= MAX_SWEEPS and run.schedule.thin <= MAX_SWEEPS:
         model.verbose = False
         model.resume(n_samples=1 if run.finished else None, checkpoint=folder)
         RelationalTopicModel.load(folder)
@@ -155,7 +156,7 @@ def _ask(model: Any) -> None:
 
 def manifest(data: bytes, folder: Path) -> str:
     """Take the input for model.json, beside the arrays of a model; where it is JSON its checksum is made to fit."""
-    from linktopics.commands.info import run_info
+    from linktopics.cli.info import info
 
     folder = folder / "model"
     _, files = MODELS["on-its-way"]
@@ -176,7 +177,7 @@ def manifest(data: bytes, folder: Path) -> str:
     with open(os.devnull, "w", encoding="utf-8", errors="surrogatepass") as nowhere:
         before, sys.stdout = sys.stdout, nowhere
         try:
-            run_info(str(folder), {}, "json")
+            info(str(folder), "json")
         finally:
             sys.stdout = before
     return use(folder, go_on=False)
@@ -194,7 +195,7 @@ def tensors(data: bytes, folder: Path) -> str:
 
 def columns(data: bytes, folder: Path) -> Any:
     """Take the input for a column of strings, of JSON or of numbers."""
-    from linktopics.storage.columns import unpack
+    from linktopics.storage.network_codec import unpack
 
     kind, text = data[:1], np.frombuffer(data[1:], np.uint8)
     if kind == b"j":

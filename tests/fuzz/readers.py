@@ -95,8 +95,8 @@ def opening(data: bytes, folder: Path) -> str:
 
 def texts(data: bytes, folder: Path) -> str:
     """Read stop words, and a text to ask about, as the command line does."""
-    from linktopics.commands.asking import _read_text
-    from linktopics.commands.reading import _vectorizer
+    from linktopics.cli.options import _vectorizer
+    from linktopics.cli.suggest import _read_text
 
     path = folder / ("text.md" if len(data) % 2 else "words.txt")
     path.write_bytes(data)
@@ -107,26 +107,25 @@ def texts(data: bytes, folder: Path) -> str:
 
 def config(data: bytes, folder: Path) -> Any:
     """Read a file of settings, and check them as far as `linktopics fit` does before it reads data."""
-    from linktopics.commands import fitting
-    from linktopics.commands.reading import _check
+    from linktopics.cli import fit, runs
     from linktopics.features import resolve_features
-    from linktopics.model import RelationalTopicModel
+    from linktopics.model.estimator import RelationalTopicModel
+    from linktopics.storage.folder import ModelFolder
 
     path = folder / "settings.toml"
     path.write_bytes(data)
-    chosen = fitting._read_config(path)
-    model = RelationalTopicModel(**fitting.settings_of(chosen))
-    fitting._check_settings(model)
-    fitting._engine(chosen.get("engine", "threads"), chosen.get("address"))
-    fitting._columns(chosen)
+    chosen = fit.read_config(path)
+    model = RelationalTopicModel(**fit.settings_of(chosen))
+    runs.check_settings(model)
+    runs.training_options(chosen, ModelFolder(folder / "model"))
+    fit._columns(chosen)
     resolve_features(model.pair_features, model.intercept)
-    _check({name: chosen[name] for name in fitting.READING if name in chosen})
     return chosen
 
 
 def results(data: bytes, folder: Path) -> Any:
     """Read the file of an evaluation that goes on."""
-    from linktopics._folds import ResultFile
+    from linktopics.evaluation.folds import ResultFile
 
     path = folder / "results.jsonl"
     path.write_bytes(data)
@@ -256,6 +255,6 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
 
 
 def _result() -> bytes:
-    from linktopics._folds import MARK
+    from linktopics.evaluation.folds import MARK
 
     return json.dumps({MARK: "ab", "model": "tfidf", "auc": 0.5}).encode() + b"\n" + f'{{"{MARK}": "c'.encode()

@@ -2,7 +2,8 @@
 
 Every target gets bytes that Atheris makes up. It may give a result or raise a LinktopicsError; any other exception, a
 crash, an answer that takes longer than --timeout or more than a gigabyte of memory is a finding, whose input is kept in
---findings, with a line to reproduce it.
+--findings, with a line to reproduce it. Of a timeout the log says where each thread was. Inputs that took more than
+half of the timeout are kept there, too, and named; they are no findings, since the machine may have been busy.
 
 Exit codes: 0 nothing was found, 1 something was, 3 Atheris is not installed (pip install '.[fuzz]').
 """
@@ -10,6 +11,7 @@ Exit codes: 0 nothing was found, 1 something was, 3 Atheris is not installed (pi
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import hashlib
 import importlib.util
 import io
@@ -22,7 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
@@ -80,9 +82,14 @@ def run(given: argparse.Namespace, work: Path) -> int:
     corpus = given.corpus or work / "corpus"
     targets.write_seeds(corpus, work / "models", names)
     if given.input is not None:
+        before = time.process_time()
         targets.limit_memory(MEMORY)
+        faulthandler.dump_traceback_later(given.timeout, exit=True)
         targets.checked(names[0], told=print)(given.input.read_bytes())
-        print("a result or one of our own errors: no finding")
+        faulthandler.cancel_dump_traceback_later()
+        print(
+            f"a result or one of our own errors, after {time.process_time() - before:.1f} s of a processor: no finding"
+        )
         return 0
     print(f"{time.monotonic() - began:.0f} s to begin with", flush=True)
     results = list(fuzz_all(names, corpus, work, given))
@@ -91,9 +98,19 @@ def run(given: argparse.Namespace, work: Path) -> int:
     found = [result for result in results if result.finding is not None]
     for result in found:
         print(f"FINDING in {result.name}: {result.told}")
-        jit = "--jit " if given.jit else ""
-        print(f"    python tests/fuzz/run.py {result.name} {jit}--input {result.finding}")
+        print(reproduced_by(result.name, result.finding, given))
+    for result in results:
+        for path in result.slow:
+            print(f"slow in {result.name}, more than {given.timeout // 2} s:")
+            print(reproduced_by(result.name, path, given))
     return 1 if found else 0
+
+
+def reproduced_by(name: str, path: Path, given: argparse.Namespace) -> str:
+    """Return the command that runs an input again."""
+    return (
+        f"    python tests/fuzz/run.py {name} {'--jit ' if given.jit else ''}--timeout {given.timeout} --input {path}"
+    )
 
 
 @dataclass
@@ -106,6 +123,7 @@ class Result:
     busy: float
     finding: Path | None = None
     told: str = ""
+    slow: list[Path] = field(default_factory=list)
 
 
 def fuzz_all(names: list[str], corpus: Path, work: Path, given: argparse.Namespace) -> Iterator[Result]:
@@ -136,7 +154,8 @@ def fuzz(name: str, seconds: int, corpus: Path, work: Path, given: argparse.Name
     try:
         options = [
             f"-max_total_time={seconds}", f"-timeout={given.timeout}", "-rss_limit_mb=0", "-print_final_stats=1",
-            f"-artifact_prefix={work / name}-", f"-max_len={2**14}", "-len_control=20", str(corpus),
+            f"-artifact_prefix={work / name}-", f"-max_len={2**14}", "-len_control=20",
+            f"-report_slow_units={given.timeout // 2}", str(corpus),
         ]  # fmt: skip
         targets.limit_memory(MEMORY)
         atheris.Setup([sys.argv[0], *options], targets.checked(name, work / f"{name}-exception"))
@@ -154,16 +173,22 @@ def outcome(name: str, seconds: float, busy: float, status: int, work: Path, giv
     reached = f"{steps[-1][1]} edges, {steps[-1][2]} features" if steps else "nothing reached"
     print(f"{name:>10}: {executions:>9,} inputs in {seconds:5.0f} s ({busy:.0f} s busy), {reached}", flush=True)
     result = Result(name, executions, seconds, busy)
+    slow = sorted(work.glob(f"{name}-slow-unit-*"))
+    result.slow = [keep(path, f"{name}-slow", given) for path in slow]
     if status:
+        kept = min(set(work.glob(f"{name}-*")) - {*slow}, default=None)
+        result.finding = given.findings / f"{name}-without-input" if kept is None else keep(kept, name, given)
         given.findings.mkdir(parents=True, exist_ok=True)
-        kept = next(iter(sorted(work.glob(f"{name}-*"))), None)
-        digest = hashlib.sha256(kept.read_bytes()).hexdigest()[:12] if kept else "without-input"
-        result.finding = given.findings / f"{name}-{digest}"
-        if kept is not None:
-            shutil.copy(kept, result.finding)
         (given.findings / f"{result.finding.name}.log").write_text(output, encoding="utf-8")
         result.told = told(output) or f"the process ended with status {status}"
     return result
+
+
+def keep(path: Path, start: str, given: argparse.Namespace) -> Path:
+    """Copy an input to the findings; its name is a start and its checksum."""
+    given.findings.mkdir(parents=True, exist_ok=True)
+    kept = given.findings / f"{start}-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+    return Path(shutil.copy(path, kept))
 
 
 def told(output: str) -> str:

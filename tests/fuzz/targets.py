@@ -12,11 +12,12 @@ from pathlib import Path
 import models
 import readers
 
-import linktopics.commands.asking
-import linktopics.commands.fitting
-import linktopics.commands.info
+import linktopics.cli.fit
+import linktopics.cli.info
+import linktopics.cli.runs
+import linktopics.cli.suggest
 import linktopics.datasets.stdlib
-import linktopics.evaluation
+import linktopics.evaluation.evaluation
 import linktopics.explorer.overview
 import linktopics.readers.folders
 import linktopics.readers.jsonl

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import reference
-from worlds import (
+from support import reference
+from support.worlds import (
     assert_counts_match,
     make_corpus,
     make_sampler,

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import reference
-from worlds import (
+from support import reference
+from support.worlds import (
     assert_counts_match,
     make_corpus,
     make_sampler,

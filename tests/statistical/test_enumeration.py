@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import reference
-from worlds import assert_counts_match, make_corpus, make_sampler, masses, offset, set_alpha
+from support import reference
+from support.marks import some_long
+from support.worlds import assert_counts_match, make_corpus, make_sampler, masses, offset, set_alpha
 
 DOCUMENTS = [[0, 1], [0, 2], [1, 1, 2], []]
 ALPHA, BETA = 2.0, 0.5
@@ -92,9 +93,20 @@ WEIGHTS = {
     "symmetric": np.array([[1.5, -1.0], [-1.0, -0.4]]),
     "diagonal": np.diag([2.0, -1.5]),
 }
+LONG = [
+    "directed, features",
+    "hinge diagonal, features",
+    "hinge diagonal",
+    "hinge undirected",
+    "logistic intercept",
+    "seeds and uneven alpha",
+    "seeds, no pairs",
+    "undirected, features",
+    "without words, undirected",
+]
 
 
-@pytest.mark.parametrize("case", list(CASES))
+@pytest.mark.parametrize("case", some_long(CASES, LONG))
 def test_frequencies_of_all_configurations(case):
     kind, which, pairs, linear, quadratic = CASES[case]
     seeds, alpha = PRIORS.get(case, ([], None))

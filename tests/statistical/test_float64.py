@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import float64
-import reference
-import worlds
 from linktopics.datasets import make_network
-from linktopics.pairs import sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, Shard, initial_state
-from worlds import make_corpus, random_pairs, set_weights
+from linktopics.network.pairs import sample_pairs
+from linktopics.sampler import Corpus, Sampler, Shard, initial_state
+from support import float64, reference, worlds
+from support.settings import make_settings
+from support.worlds import make_corpus, random_pairs, set_weights
 
 FALSE_ALARM = 1e-3
 TABLES = ("assignments", "doc_topic", "word_topic", "topic_total", "streams")
@@ -34,8 +33,8 @@ def make_sampler(seed, n_documents=60, n_topics=4, directed=True, **settings):
     pairs = sample_pairs(network.links, n_documents, directed, 2, np.random.default_rng(0))
     features = np.random.default_rng(1).normal(size=(len(pairs), 1))
     corpus = Corpus.build(network.counts, pairs, not directed, features)
-    state = initial_state(corpus, n_topics, np.random.SeedSequence(seed))
-    return Sampler(corpus, Settings(n_topics, **settings), state)
+    chosen = make_settings(n_topics, **settings)
+    return Sampler(corpus, chosen, initial_state(corpus, chosen, np.random.SeedSequence(seed)))
 
 
 def both_sweeps(sampler):
@@ -80,7 +79,7 @@ def test_probabilities_and_draws_of_every_token(case):
     sampler = make_sampler(0, n_documents=30, **settings)
     compared = differ = 0
     for _ in range(5):
-        sampler.crew.order("condition")
+        sampler.pool.cast("condition")
         sampler.draw_weights()
         (narrow, chosen), (wide, topics) = both_sweeps(sampler)
         apart = np.flatnonzero(chosen != topics)

@@ -21,9 +21,11 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-import reference
-from linktopics.sampler import Sampler, Settings, initial_state
-from worlds import KINDS, make_corpus, offset, set_alpha, set_topics
+from linktopics.sampler import Sampler, initial_state
+from support import reference
+from support.marks import some_long
+from support.settings import make_settings
+from support.worlds import KINDS, make_corpus, offset, set_alpha, set_topics
 
 FALSE_ALARM = 1e-3
 LENGTHS = (3, 5, 1, 4, 3, 0)
@@ -166,7 +168,7 @@ def redraw_data(topics, beta, omega, rng):
 def successive(kind, pairs, features, priors, seeds, symmetric, method, n_topics, rng):
     """Run the chain of sampler and data."""
     K, document = n_topics, np.repeat(np.arange(len(LENGTHS)), LENGTHS)
-    settings = Settings(
+    settings = make_settings(
         n_topics=K,
         weights=KINDS[kind][0],
         alpha=ALPHA,
@@ -186,7 +188,7 @@ def successive(kind, pairs, features, priors, seeds, symmetric, method, n_topics
         order = np.lexsort((words, document))  # a corpus sorts the tokens of a document by word
         topics, words = topics[order], words[order]
         corpus = replace(corpus, words=words.astype(np.int32), label=label)
-        state = state or initial_state(corpus, K, np.random.SeedSequence(60))
+        state = state or initial_state(corpus, settings, np.random.SeedSequence(60))
         sampler = Sampler(corpus, settings, state)
         if np.ptp(priors[0]):
             set_alpha(sampler, priors[0])
@@ -202,7 +204,17 @@ def successive(kind, pairs, features, priors, seeds, symmetric, method, n_topics
     return moments(*columns, pairs, features, priors[0])
 
 
-@pytest.mark.parametrize("case", list(CASES))
+LONG = [
+    "full",
+    "symmetric",
+    "symmetric, features, conjugate gradients",
+    "diagonal",
+    "diagonal and intercept",
+    "seeds and uneven alpha",
+]
+
+
+@pytest.mark.parametrize("case", some_long(CASES, LONG))
 def test_sampler_and_model_agree(case):
     kind, pairs, symmetric, method, n_topics, which = CASES[case]
     rng = np.random.default_rng([61, list(CASES).index(case)])

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import reference
-from worlds import make_corpus, make_sampler, offset
+from support import reference
+from support.marks import some_long
+from support.worlds import make_corpus, make_sampler, offset
 
 FALSE_ALARM = 1e-3
 DOCUMENTS = [[0, 1], [0, 2], [1, 1, 2]]
@@ -119,7 +120,17 @@ def exact_moments(corpus, kind, loss, link_cost, nonlink_cost):
     return total / mass
 
 
-@pytest.mark.parametrize("case", list(CASES))
+LONG = [
+    "logistic symmetric",
+    "logistic diagonal",
+    "hinge diagonal",
+    "hinge full, features",
+    "hinge symmetric, features",
+    "logistic diagonal, features",
+]
+
+
+@pytest.mark.parametrize("case", some_long(CASES, LONG))
 def test_iterations_leave_the_posterior_alone(case):
     link_cost, nonlink_cost = 3.0, 2.0
     loss, kind, method, corpus = make_case(case)

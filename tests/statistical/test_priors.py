@@ -20,15 +20,16 @@ from scipy import stats
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-import linktopics.inference
-import reference
+import linktopics.sampler.topic_inference
 from linktopics import RelationalTopicModel
 from linktopics.datasets import make_network
-from linktopics.inference import infer_topics
-from linktopics.posterior import Plan, PosteriorSample, run_chains, start_chains, take_sample
-from linktopics.sampler import Priors, Sampler, Settings, learn_alpha, learn_beta
+from linktopics.sampler import Priors, Sampler, learn_alpha, learn_beta
 from linktopics.sampler.priors import LARGEST, SMALLEST
-from worlds import (
+from linktopics.sampler.runner import PosteriorSample, Schedule, run_chains, start_chains, take_sample
+from linktopics.sampler.topic_inference import infer_topics
+from support import reference
+from support.settings import make_settings
+from support.worlds import (
     assert_counts_match,
     make_corpus,
     make_sampler,
@@ -131,8 +132,8 @@ def test_inference_with_the_alpha_of_a_sample(alpha, monkeypatch):
     Every copy has words of its own, equally likely ones, since a document's random numbers come from its words. Sweeps
     go on for a fixed number: to stop when a document has settled is to stop more often where it moves less.
     """
-    monkeypatch.setattr(linktopics.inference, "TOLERANCE", -1.0)
-    monkeypatch.setattr(linktopics.inference, "MAX_SWEEPS", 30)
+    monkeypatch.setattr(linktopics.sampler.topic_inference, "TOLERANCE", -1.0)
+    monkeypatch.setattr(linktopics.sampler.topic_inference, "MAX_SWEEPS", 30)
     n, alpha, document = 4_000, np.array(alpha), [0, 1, 1, 2]
     topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.5, 0.3], [0.2, 0.3, 0.6]])
     word_topic = np.zeros((3 * n, 8), np.float32)
@@ -341,9 +342,9 @@ def test_a_chain_learns_during_burn_in(learn):
     The same seed makes the same chain, whose priors are set by hand.
     """
     corpus = make_chain(3, True, True, (2, 5)).corpus
-    settings = Settings(3, alpha=2.0, beta=0.03)
+    settings = make_settings(3, alpha=2.0, beta=0.03)
     chain, other = (start_chains(corpus, settings, [np.random.SeedSequence(8)])[0] for _ in range(2))
-    run_chains(corpus, settings, [chain], Plan(29, 3, 5, *learn), verbose=False)
+    run_chains(corpus, settings, [chain], Schedule(29, 3, 5, *learn), verbose=False)
     sampler, at_start = Sampler(corpus, settings, other.state), Priors.even(3, 2.0, 0.03)
     for state in sampler:
         if state.iteration in (20, 29):
@@ -361,7 +362,7 @@ def test_a_chain_learns_during_burn_in(learn):
     assert chain.state.log_joint == state.log_joint
 
 
-SHORT = {"pair_features": None, "negatives": 3, "n_iter": 60, "n_samples": 2, "thin": 4, "n_chains": 1}
+SHORT = {"pair_features": None, "negatives": 3, "n_burn_in": 60, "n_samples": 2, "thin": 4, "n_chains": 1}
 
 
 @pytest.fixture(scope="module")
@@ -414,7 +415,7 @@ def test_models_learn_an_alpha_for_each_topic():
 def test_priors_stay_after_burn_in(simulated):
     """All samples of a chain have the same alpha, and each chain its own. More samples keep it; more burn-in learns."""
     learn = {"learn_alpha": "per-topic", "learn_beta": True}
-    model = fit(simulated[0], **learn, n_iter=25, n_samples=5, n_chains=2)
+    model = fit(simulated[0], **learn, n_burn_in=25, n_samples=5, n_chains=2)
 
     def priors():
         return [chain.state.priors for chain in model._run.chains]
@@ -431,7 +432,7 @@ def test_priors_stay_after_burn_in(simulated):
         best = first[model.best_chain_]
         assert (model.alpha_.tolist(), model.beta_) == (best.alpha.tolist(), best.beta)
     assert not np.array_equal(first[0].alpha, first[1].alpha)
-    model.resume(n_iter=10, n_samples=1)
+    model.resume(n_burn_in=10, n_samples=1)
     for before, after in zip(first, priors(), strict=True):
         assert before.beta != after.beta
         assert (before.alpha != after.alpha).all()

@@ -14,7 +14,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.special import expit
 
-from worlds import make_corpus, make_sampler
+from support.worlds import make_corpus, make_sampler
 
 N_DOCUMENTS, N_WORDS, K = 180, 40, 3
 ASYMMETRIC = np.array([[5.0, -5.0, 5.0], [-5.0, 5.0, -5.0], [-5.0, -5.0, 5.0]])

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from linktopics.sampler import weights
-from ranks import BINS, band, rank, uniformity
-from simulated import World, fit, quantities, simulate
+from support.ranks import BINS, band, rank, uniformity
+from support.simulated import World, fit, quantities, simulate
 
 FALSE_ALARM = 1e-3
 N_DRAWS = 15
@@ -29,7 +29,7 @@ def smallest_p(world, n_networks, seed):
     for number in range(n_networks):
         rng = np.random.default_rng([seed, number])
         drawn = simulate(world, rng)
-        model = fit(world, drawn, number, n_iter=40, n_samples=N_DRAWS, thin=8)
+        model = fit(world, drawn, number, n_burn_in=40, n_samples=N_DRAWS, thin=8)
         truth, draws = (
             quantities(world, drawn, drawn.truth),
             [quantities(world, drawn, sample) for sample in model.samples_],
@@ -62,7 +62,7 @@ def test_a_broken_sampler_is_seen(monkeypatch):
 def test_a_start_at_the_truth_begins_there():
     world = World(**SMALL)
     drawn = simulate(world, np.random.default_rng(92))
-    model = fit(world, drawn, 0, "truth", n_iter=0, n_samples=1, thin=1)
+    model = fit(world, drawn, 0, "truth", n_burn_in=0, n_samples=1, thin=1)
     assert model.log_joint_[0] == pytest.approx(drawn.truth.log_joint, abs=40)
     assert len(model.log_joint_) == 1
 

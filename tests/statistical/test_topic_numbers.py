@@ -4,7 +4,9 @@ Kernels go through the padded topics by blocks of up to 7 registers of 8 topics,
 before; each padded number is another compiled kernel. `TOPICS` has numbers that fill the padding and that do not, up to
 one block (8 ... 56), blocks that fit (64) and blocks that overlap (72, 88, 104, 128, 136, 200, 304 padded topics).
 
-Tests are in the order of the number of topics, so that one process compiles a kernel and the others find it on disk.
+Compiling the kernels of one padded number takes some 15 seconds, so most numbers are marked as long. `QUICK` has one
+register and two, which other tests need, too, and blocks that overlap without filling the padding. Tests are in the
+order of the number of topics, so that one process compiles a kernel and the others find it on disk.
 
 Seen to fail once, at all numbers whose blocks overlap and at no other: a sweep in which pairs that enter a document are
 added to sums that the block before has added them to already. Seen to fail at 81 topics: rows of products or of
@@ -22,18 +24,20 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-import reference
 from linktopics.datasets import make_network
 from linktopics.kernels.counts import add_up
 from linktopics.kernels.inference import infer
-from linktopics.kernels.lanes import padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.partition import pack, unpack
+from linktopics.kernels.simd import padded
 from linktopics.kernels.sweep import project
-from linktopics.pairs import sample_pairs
-from linktopics.sampler import Corpus, Sampler, Settings, initial_state, weights
-from linktopics.sampler.sums import PairSums
-from worlds import (
+from linktopics.network.pairs import sample_pairs
+from linktopics.sampler import Corpus, Sampler, initial_state, weights
+from linktopics.sampler.pair_sums import PairSums
+from support import reference
+from support.marks import some_long
+from support.settings import make_settings
+from support.worlds import (
     assert_counts_match,
     make_corpus,
     make_sampler,
@@ -45,6 +49,7 @@ from worlds import (
 )
 
 TOPICS = (1, 7, 8, 9, 25, 50, 64, 65, 72, 81, 88, 100, 128, 129, 200, 300)
+QUICK = (1, 7, 8, 9, 100)
 GRAM_MAX_TOPICS = 64
 """Up to here the matrix of pairs of topics is compared. It has K^4 / 4 entries, and is in use up to 32 topics."""
 
@@ -54,7 +59,7 @@ FLOAT32 = {"rtol": 1e-4, "atol": 1e-5}
 SHARES = {"rtol": 1e-6, "atol": 1e-6}  # added up in float64; those of documents without words are rounded to float32
 
 
-@pytest.fixture(scope="module", params=TOPICS)
+@pytest.fixture(scope="module", params=some_long(TOPICS, [n for n in TOPICS if n not in QUICK]))
 def n_topics(request):
     return request.param
 
@@ -372,8 +377,8 @@ def test_a_hundred_topics_keep_sixty_true_ones():
     network, truth = make_network(300, 60, 800, mean_length=40, mean_degree=6, random_state=0, return_truth=True)
     pairs = sample_pairs(network.links, network.n_documents, True, 1, np.random.default_rng(0))
     corpus = Corpus.build(network.counts, pairs, False, None)
-    settings = Settings(100, link_cost=8.0)
-    sampler = Sampler(corpus, settings, initial_state(corpus, 100, np.random.SeedSequence(0)))
+    settings = make_settings(100, link_cost=8.0)
+    sampler = Sampler(corpus, settings, initial_state(corpus, settings, np.random.SeedSequence(0)))
     for _ in range(40):
         sampler.step()
     true = effective_number(np.diff(corpus.start) @ truth.zbar)

@@ -18,14 +18,15 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-import linktopics.prediction
-import reference
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.features import PairFunction
-from linktopics.posterior import PosteriorSample
-from linktopics.sampler import Settings
-from linktopics.words import topics_from_links
-from worlds import KINDS, p_value
+from linktopics.prediction import words_from_links
+from linktopics.prediction.words_from_links import topics_from_links
+from linktopics.sampler.runner import PosteriorSample
+from support import reference
+from support.marks import some_long
+from support.settings import make_settings as settings_of
+from support.worlds import KINDS, p_value
 
 ALPHA = 1.5
 MARGIN = 1.0
@@ -90,7 +91,7 @@ def make_sample(weights, old, feature_weights=(), chain=0, word_topic=None, alph
 
 def make_settings(K, kind, loss, cost):
     weights, _ = KINDS[kind]
-    return Settings(K, loss=loss, weights=weights, alpha=ALPHA, link_cost=cost, nonlink_cost=7.0, margin=MARGIN)
+    return settings_of(K, loss=loss, weights=weights, alpha=ALPHA, link_cost=cost, nonlink_cost=7.0, margin=MARGIN)
 
 
 def link_pairs(links):
@@ -113,9 +114,10 @@ UNEVEN = np.array([0.15, 2.0, 0.6])
 """The alpha of topics in the case of that name. The settings, where a fit begins, speak of `ALPHA` as always."""
 
 
-@pytest.mark.parametrize("cost", [1.0, 2.5])
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "loss", "cost"),
+    some_long(product(CASES, ("logistic", "hinge"), (1.0, 2.5)), [("diagonal", "logistic", 1.0)]),
+)
 def test_topics_from_links(case, loss, cost):
     K, length, kind, which, out, into = CASES[case]
     features, feature_weights = FEATURES[which]
@@ -185,7 +187,7 @@ def test_documents_with_different_links_in_one_call():
         assert p_value(rows[of == k], expected[k - 1]) < CERTAIN
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("loss", ["logistic", pytest.param("hinge", marks=pytest.mark.long)])
 def test_long_documents(loss):
     """Tokens of a long document follow one another, so that its topics move slowly away from where they start.
 
@@ -228,7 +230,7 @@ def make_model(directed, loss, pair_features=None, feature_weights=(), alpha=Non
     network = DocumentNetwork(counts, LINKS, ids=list("abcd"), directed=directed)
     settings = {"alpha": ALPHA, "link_cost": 2.5, "nonlink_cost": 7.0, "negatives": 5 if directed else 2}
     model = RelationalTopicModel(
-        3, loss=loss, pair_features=pair_features, n_iter=1, n_samples=1, random_state=0, **settings
+        3, loss=loss, pair_features=pair_features, n_burn_in=1, n_samples=1, random_state=0, **settings
     ).fit(network)
     assert model.n_pairs_ == (12 if directed else 6)
     words = [np.zeros((N_WORDS, 8), np.float32) for _ in range(2)]
@@ -254,7 +256,7 @@ def exact_words(model, out, into, loss, length=LENGTH, shift=0.0):
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 def test_words_from_links(loss, monkeypatch):
     """Also in blocks, each of which has random numbers of its own."""
-    monkeypatch.setattr(linktopics.prediction, "BLOCK_CELLS", 1_000 * LENGTH)
+    monkeypatch.setattr(words_from_links, "TOKENS_AT_ONCE", 1_000 * LENGTH)
     model = make_model(True, loss)
     rows = model.word_probabilities([["a", "d"]] * N_DOCUMENTS, [["b"]] * N_DOCUMENTS)
     np.testing.assert_allclose(rows.sum(axis=1), 1)

@@ -161,7 +161,7 @@ class TestVerdict:
             "The 4 chains do not agree on the log joint (R-hat 1.43) and 2 other quantities (worst: weight norm, 1.80)."
         )
         assert verdict.startswith(start)
-        assert "model.resume(n_iter=300), or linktopics resume MODEL --iterations 300" in verdict
+        assert "model.resume(n_burn_in=300), or linktopics resume MODEL --burn-in 300" in verdict
         assert "Predictions average over all chains" in verdict
         assert "best chain" in verdict
 
@@ -187,7 +187,7 @@ class TestVerdict:
         verdict = mixing_verdict(table_of(log_joint=(1.5, 3.0)), 1)
         assert verdict.startswith("The chain has not settled: the first and the second half")
         assert "the log joint (R-hat 1.50)" in verdict
-        assert "model.resume(n_iter=500)" in verdict
+        assert "model.resume(n_burn_in=500)" in verdict
         assert "average over" not in verdict
 
     @pytest.mark.parametrize(

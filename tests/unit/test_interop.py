@@ -9,14 +9,15 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
-from linktopics import DataError, DocumentNetwork, RelationalTopicModel, prediction
-from linktopics._inputs import Documents
+from linktopics import DataError, DocumentNetwork, RelationalTopicModel
 from linktopics.interop import pyldavis_input, to_networkx, to_polars
+from linktopics.network.inputs import Documents
+from linktopics.prediction import predictor
 
 pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.MixingWarning")
 
 K, N = 3, 22
-SETTINGS = {"n_iter": 20, "n_samples": 3, "thin": 1, "n_chains": 2, "negatives": 2, "random_state": 0}
+SETTINGS = {"n_burn_in": 20, "n_samples": 3, "thin": 1, "n_chains": 2, "negatives": 2, "random_state": 0}
 FEATURES = ["tfidf", "tfidf-centroid", "tfidf-neighbours", "degree"]
 MODELS = {
     "directed": {"pair_features": FEATURES},
@@ -113,7 +114,7 @@ def test_links_that_are_not_returned_are_among_the_pairs_compared(model):
 
 def test_suggestions_do_not_depend_on_blocks_and_jobs(model, monkeypatch):
     whole = to_networkx(model, suggested=2)
-    monkeypatch.setattr(prediction, "BLOCK_CELLS", 7 * N)
+    monkeypatch.setattr(predictor, "BLOCK_CELLS", 7 * N)
     monkeypatch.setattr(model, "n_jobs", 2)
     parts = to_networkx(model, suggested=2)
     assert list(parts.edges) == list(whole.edges)
@@ -204,7 +205,7 @@ def test_polars_frames_hold_the_same(plain):
     assert topics["share"].to_list() == plain.topics(3)["share"].tolist()
     parts = plain.explain_link("d1", "d2")
     assert to_polars(parts)["source_topic"].dtype == pl.Int64
-    assert to_polars(parts)["part"].to_list() == parts["part"].tolist()
+    assert to_polars(parts)["contribution"].to_list() == parts["contribution"].tolist()
 
 
 def test_what_is_missing_is_null_in_polars():

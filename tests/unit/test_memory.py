@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from linktopics import DocumentNetwork, pairs
+from linktopics import DocumentNetwork
 from linktopics.errors import NetworkWarning
 from linktopics.features import DEFAULT, base, fit_features, resolve_features, similarity, vectors
-from linktopics.pairs import sample_pairs
-from linktopics.posterior import take_sample
-from linktopics.sampler import Corpus, Priors, Settings, corpus, count_topics, initial_state, sums, tokens
-from linktopics.sampler.parts import Part
+from linktopics.network import pairs
+from linktopics.network.pairs import sample_pairs
+from linktopics.sampler import Corpus, Priors, corpus, count_topics, initial_state, pair_sums, tokens
+from linktopics.sampler.partition import Partition
+from linktopics.sampler.runner import take_sample
+from support.settings import make_settings
 
 N, V, K = 4000, 300, 20
 
@@ -94,7 +96,7 @@ def test_pairs_need_little_memory_besides_themselves(monkeypatch):
 
 
 def test_shares_of_a_sample_are_rounded_once(laid_out):
-    state = initial_state(laid_out, K, np.random.SeedSequence(0))
+    state = initial_state(laid_out, make_settings(K), np.random.SeedSequence(0))
     state.priors = Priors.even(K, 5.0, 0.01)
     sample, peak = peak_of(lambda: take_sample(0, laid_out, state))
     lengths = np.diff(laid_out.start)
@@ -115,7 +117,7 @@ def linked(counts):
 
 
 def features_of(linked, names=DEFAULT):
-    return fit_features(resolve_features(list(names)), *linked, Settings(2), np.random.SeedSequence(0))
+    return fit_features(resolve_features(list(names)), *linked, make_settings(2), np.random.SeedSequence(0))
 
 
 @pytest.mark.parametrize("size", [1000, 7777])
@@ -123,7 +125,7 @@ def test_features_in_pieces(linked, monkeypatch, size):
     names = [*DEFAULT, "tfidf-neighbours"]
     whole, expected = features_of(linked, names)
     monkeypatch.setattr(base, "PAIRS_AT_ONCE", size)
-    monkeypatch.setattr(vectors, "ROWS", size // 10)
+    monkeypatch.setattr(vectors, "DOCUMENTS_AT_ONCE", size // 10)
     monkeypatch.setattr(similarity, "ENTRIES_AT_ONCE", size)
     assert len(linked[1]) > 3 * size
     assert len(linked[1]) % size
@@ -141,7 +143,7 @@ def test_features_in_pieces(linked, monkeypatch, size):
 def test_features_need_little_memory_besides_themselves(linked, monkeypatch):
     features_of(linked)  # compiles
     monkeypatch.setattr(base, "PAIRS_AT_ONCE", 1000)
-    monkeypatch.setattr(vectors, "ROWS", 100)
+    monkeypatch.setattr(vectors, "DOCUMENTS_AT_ONCE", 100)
     monkeypatch.setattr(similarity, "ENTRIES_AT_ONCE", 1000)
     (_, numbers), peak = peak_of(lambda: features_of(linked))
     texts, pairs_and_links = 8 * linked[0].counts.nnz, 40 * len(linked[1])
@@ -168,10 +170,10 @@ def test_sums_of_features_in_pieces(counts, linked, monkeypatch):
     rng = np.random.default_rng(0)
     features, x = rng.normal(size=(len(linked[1]), 6)), rng.random(len(linked[1]))
     laid_out = Corpus.build(counts, linked[1], False, features)
-    state = initial_state(laid_out, K, np.random.SeedSequence(0))
-    over_pairs = sums.PairSums(Part.whole(laid_out), K, state.doc_topic, x, x)
+    state = initial_state(laid_out, make_settings(K), np.random.SeedSequence(0))
+    over_pairs = pair_sums.PairSums(Partition.whole(laid_out), K, state.doc_topic, x, x)
     expected = over_pairs.feature_precision()
-    monkeypatch.setattr(sums, "CHUNK", 1000)
+    monkeypatch.setattr(pair_sums, "CHUNK", 1000)
     found, peak = peak_of(over_pairs.feature_precision)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(found, features.T @ (x[:, None] * features), rtol=1e-12)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linktopics.datasets.linqs import load_citeseer, load_cora, load_webkb
-    from linktopics.datasets.opening import open_network
     from linktopics.datasets.stdlib import load_stdlib
     from linktopics.datasets.synthetic import make_network
+    from linktopics.readers.open import open_network
 
 __all__ = ["load_citeseer", "load_cora", "load_stdlib", "load_webkb", "make_network", "open_network"]
 
 _HOME = {
-    "load_citeseer": "linqs",
-    "load_cora": "linqs",
-    "load_stdlib": "stdlib",
-    "load_webkb": "linqs",
-    "make_network": "synthetic",
-    "open_network": "opening",
+    "load_citeseer": "datasets.linqs",
+    "load_cora": "datasets.linqs",
+    "load_stdlib": "datasets.stdlib",
+    "load_webkb": "datasets.linqs",
+    "make_network": "datasets.synthetic",
+    "open_network": "readers.open",
 }
 
 
@@ -28,7 +28,7 @@ if not TYPE_CHECKING:  # to a type checker such a function would make every miss
 
     def __getattr__(name: str) -> Any:
         if name in _HOME:
-            return getattr(import_module(f"linktopics.datasets.{_HOME[name]}"), name)
+            return getattr(import_module(f"linktopics.{_HOME[name]}"), name)
         raise AttributeError(f"module 'linktopics.datasets' has no attribute {name!r}")
 
 

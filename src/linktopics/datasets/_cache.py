@@ -3,12 +3,10 @@
 import json
 import os
 import sys
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["cache_folder", "read_json", "write_json"]
+from linktopics.utils.atomic_write import atomic_write
 
 
 def cache_folder() -> Path:
@@ -49,20 +47,12 @@ def read_json(name: str) -> Any:
 
 
 def write_json(name: str, content: Any) -> bool:
-    """Write a JSON file to the cache, whole or not at all; say whether it could be done."""
+    """Write a JSON file to the cache, whole or not at all; return whether that was possible."""
     try:
         folder = cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        # A name of its own, then one rename: another process sees the old file or the new one, never half of one.
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=".part")
+        with atomic_write(folder / name) as new:
+            new.write_text(json.dumps(content), encoding="utf-8")
     except (OSError, RuntimeError):
-        return False
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file)
-        os.replace(temporary, folder / name)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(temporary)
         return False
     return True

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from linktopics import __version__
 from linktopics.datasets._cache import cache_folder
 from linktopics.errors import DataError
-from linktopics.progress import ProgressBar
+from linktopics.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-__all__ = ["fetch"]
 
 TIMEOUT = 30.0
 """Seconds without an answer after which a server is given up."""

@@ -20,8 +20,6 @@ from linktopics.readers.linqs import read_linqs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["load_citeseer", "load_cora", "load_webkb"]
-
 SITE = "https://linqs-data.soe.ucsc.edu/public/lbc/"
 """Where the data are published."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from linktopics.network import DocumentNetwork
 
-__all__ = ["load_stdlib"]
-
 # Part of the key of the cache: raise it whenever the same source would be read differently.
 LOADER_VERSION = 1
 

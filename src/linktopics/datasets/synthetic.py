@@ -25,16 +25,15 @@ from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from linktopics._inputs import seed_sequence
-from linktopics._threads import one_thread
 from linktopics.network import DocumentNetwork
+from linktopics.network.inputs import seed_sequence
+from linktopics.utils.blas import one_thread
+from linktopics.utils.checks import check_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
-
-__all__ = ["NetworkTruth", "make_network"]
 
 ATTRACTION, INDIFFERENCE = 4.0, -1.0  # the default weights of topics that link and of topics that do not
 
@@ -209,8 +208,7 @@ def _check_sizes(
     directed: bool,
 ) -> None:
     for name, size, least in (("n_documents", n_documents, 2), ("n_topics", n_topics, 1), ("n_words", n_words, 1)):
-        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < least:
-            raise ValueError(f"{name} is {size!r}; pass a whole number from {least}.")
+        check_whole_number(name, size, least)
     most = (n_documents - 1) / (1 if directed else 2)
     for name, value, low, high in (
         ("mean_length", mean_length, 1, 1e6),

@@ -1,7 +1,36 @@
 """Engines: who runs the shards of a chain, threads of this process or actors of a Ray cluster."""
 
-from linktopics.engines.choosing import resolve_engine
-from linktopics.engines.on_ray import Ray
-from linktopics.sampler.crew import Crew, Engine, Threads
+from __future__ import annotations
 
-__all__ = ["Crew", "Engine", "Ray", "Threads", "resolve_engine"]
+from typing import Any
+
+from linktopics.engines.ray import Ray
+from linktopics.sampler.shard_pool import Engine, ShardPool, Threads
+
+__all__ = ["Engine", "Ray", "ShardPool", "Threads", "resolve_engine"]
+
+
+def resolve_engine(engine: Any, n_threads: int = 1) -> Engine:
+    """Return the engine meant: an object is taken as it is, "threads" and "ray" are names.
+
+    Parameters
+    ----------
+    engine : {"threads", "ray"} or Engine
+        What the user gave.
+    n_threads : int, default=1
+        Threads per chain of "threads".
+
+    Examples
+    --------
+    >>> from linktopics.engines import resolve_engine
+    >>> resolve_engine("threads", 4)
+    Threads(n_threads=4)
+    """
+    if engine == "threads":
+        return Threads(n_threads)
+    if engine == "ray":
+        return Ray()
+    if not callable(getattr(engine, "start", None)):
+        raise ValueError(f"engine is {engine!r}; it must be 'threads', 'ray', or an object of linktopics.engines.")
+    checked: Engine = engine
+    return checked

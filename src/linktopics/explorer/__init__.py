@@ -1,6 +1,6 @@
 """What a fitted model shows of itself on pages: in one file, or from a server."""
 
-from linktopics.explorer.bundle import Explorer
+from linktopics.explorer.explorer import Explorer
 from linktopics.explorer.report import write_report
 
 __all__ = ["Explorer", "write_report"]

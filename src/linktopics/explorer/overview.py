@@ -15,23 +15,23 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from linktopics import __version__
-from linktopics._folds import MARK
-from linktopics._report import summary_lines
 from linktopics.errors import DataError
-from linktopics.evaluation import METRICS, OURS, Evaluation
-from linktopics.explorer._numbers import rounded
+from linktopics.evaluation.evaluation import OURS, Evaluation
+from linktopics.evaluation.folds import MARK
+from linktopics.explorer.rounding import rounded
+from linktopics.model.summary import mixing_advice
 from linktopics.network import DocumentNetwork
+from linktopics.network.report import summary_lines
+from linktopics.registry import METRICS
 from linktopics.storage.folder import ModelFolder
 
-__all__ = ["describe_data", "describe_mixing", "describe_provenance", "describe_quality", "describe_settings"]
-
-MOST_POINTS = 300
+MAX_TRACE_POINTS = 300
 """Points of a trace."""
 
-MOST_LABELS = 100
+MAX_LABELS = 100
 """Different labels that are listed."""
 
-NOT_SHOWN = ("n_jobs", "verbose", "seed_words")
+HIDDEN_PARAMETERS = ("n_jobs", "verbose", "seed_words")
 """Parameters that do not say what the model is, or too much of it."""
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma", "pandas")
@@ -42,7 +42,7 @@ def describe_data(network: DocumentNetwork, fingerprint: str) -> dict[str, Any]:
     labels = None
     if network.labels is not None:
         distinct = sorted({str(label) for label in network.labels.tolist() if label is not None})
-        labels = distinct if len(distinct) <= MOST_LABELS else None
+        labels = distinct if len(distinct) <= MAX_LABELS else None
     return {
         "documents": network.n_documents,
         "words": network.n_words,
@@ -62,10 +62,10 @@ def describe_data(network: DocumentNetwork, fingerprint: str) -> dict[str, Any]:
 
 def describe_settings(model: Any) -> list[list[str]]:
     """List the parameters of a model with their values."""
-    settings = [[name, _written(value)] for name, value in model.get_params().items() if name not in NOT_SHOWN]
+    settings = [[name, _written(value)] for name, value in model.get_params().items() if name not in HIDDEN_PARAMETERS]
     resolved = [
         ["features of pairs", ", ".join(model.feature_names_) or "none"],
-        ["cost of a link", _written(model._run.settings.link_cost)],
+        ["cost of a link", _written(model._predictor.settings.link_cost)],
         ["training pairs", f"{model.n_pairs_:,}"],
         ["probabilities", model.calibration_.describe()],
     ]
@@ -111,7 +111,7 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
                     "name": measure,
                     "mean": rounded(float(row[measure])),
                     "sd": rounded(float(row[f"{measure}_std"]), 2),
-                    "better": "higher" if METRICS[measure] > 0 else "lower",
+                    "better": "higher" if METRICS[measure].sign > 0 else "lower",
                 }
                 for measure in measures
                 if row[measure] == row[measure]
@@ -152,7 +152,7 @@ def _folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
 def describe_mixing(model: Any) -> dict[str, Any]:
     """Say how well the chains agree, and give their traces with few points."""
     n_chains, n_sweeps = model.trace_["log joint"].shape
-    step = max(1, -(-n_sweeps // MOST_POINTS))
+    step = max(1, -(-n_sweeps // MAX_TRACE_POINTS))
     table = [{"quantity": str(name), **{key: rounded(float(value)) for key, value in row.items()}}
              for name, row in model.diagnostics().iterrows()]  # fmt: skip
     return {
@@ -164,7 +164,7 @@ def describe_mixing(model: Any) -> dict[str, Any]:
         "chains": int(n_chains),
         "samples": len(model.samples_),
         "best_chain": int(model.best_chain_),
-        "verdict": model._verdict(),
+        "verdict": mixing_advice(model),
     }
 
 
@@ -181,9 +181,9 @@ def describe_provenance(model: Any, fingerprint: str, folder: str | os.PathLike[
     """List what made the model and this description of it."""
     facts = [["described by", f"linktopics {__version__}"], ["seed", ", ".join(map(str, model._run.entropy))]]
     if folder is not None:
-        manifest = ModelFolder(folder).manifest()
-        facts.append(["saved", str(manifest["saved"])])
-        facts += [[f"fitted with {name}", str(number)] for name, number in manifest["versions"].items()]
+        manifest = ModelFolder(folder).read_manifest()
+        facts.append(["saved", manifest.saved])
+        facts += [[f"fitted with {name}", number] for name, number in manifest.versions.items()]
     else:
         facts += [["python", platform.python_version()], *([name, version(name)] for name in PACKAGES)]
     return [*facts, ["fingerprint of the data", fingerprint]]

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["REPORT_MARK", "join_modules", "report_page", "server_page", "static_file", "static_names", "to_json"]
-
 STYLE, MAIN, PAGE = "style.css", "main.js", "index.html"
 STYLE_TAG = '<link rel="stylesheet" href="static/style.css">'
 SCRIPT_TAG = '<script type="module" src="static/main.js"></script>'

@@ -6,15 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from linktopics._writing import check_place, put_in_place
 from linktopics.errors import DataError
-from linktopics.explorer.bundle import N_IN_REPORT, Explorer
-from linktopics.explorer.compact import BYTES_PER_DOCUMENT
+from linktopics.explorer.explorer import N_REPORT_SUGGESTIONS, Explorer
 from linktopics.explorer.page import REPORT_MARK, report_page
+from linktopics.explorer.report_data import BYTES_PER_DOCUMENT
+from linktopics.utils.atomic_write import atomic_write, check_output_path
 
-__all__ = ["MOST_DOCUMENTS", "check_target", "write_report"]
-
-MOST_DOCUMENTS = 20_000
+MAX_DOCUMENTS = 20_000
 """Documents of a report: a file of more would be slow to open, if it opened at all."""
 
 
@@ -24,7 +22,7 @@ def write_report(
     *,
     title: str | None = None,
     evaluation: Any = None,
-    suggestions: int = N_IN_REPORT,
+    suggestions: int = N_REPORT_SUGGESTIONS,
     texts: bool = True,
     overwrite: bool = False,
     folder: str | os.PathLike[str] | None = None,
@@ -61,7 +59,7 @@ def write_report(
     >>> from linktopics.explorer import write_report
     >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
     >>> write_report(model, path, title="Cats and stars") == path.stat().st_size
     True
@@ -71,21 +69,21 @@ def write_report(
     check_documents(len(explorer.network))
     bundle = explorer.report(suggestions, texts, verbose)
     page = report_page(bundle, bundle["meta"]["title"]).encode()
-    with put_in_place(target, "report") as new:
+    with atomic_write(target, "report") as new:
         new.write_bytes(page)
     return len(page)
 
 
 def check_documents(n_documents: int) -> None:
     """Refuse more documents than a file can show."""
-    if n_documents > MOST_DOCUMENTS:
+    if n_documents > MAX_DOCUMENTS:
         size = n_documents * BYTES_PER_DOCUMENT / 1e6
         raise DataError(
             f"a report of {n_documents:,} documents would be a file of about {size:,.0f} MB, which is slow to open (up "
-            f"to {MOST_DOCUMENTS:,} are written); linktopics serve MODEL shows the same pages from a server."
+            f"to {MAX_DOCUMENTS:,} are written); linktopics serve MODEL shows the same pages from a server."
         )
 
 
 def check_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """Return where to write; refuse a place that is none, or that holds something else than a report."""
-    return check_place(path, "report", lambda head: REPORT_MARK.encode() in head, overwrite=overwrite)
+    return check_output_path(path, "report", lambda head: REPORT_MARK.encode() in head, overwrite=overwrite)

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.description import typical_documents
-from linktopics.explorer._numbers import rounded
+from linktopics.explorer.rounding import rounded
+from linktopics.model.summary import typical_documents
 from linktopics.plots._layout import push_apart, stress_layout
 from linktopics.plots._style import structure_order
-
-__all__ = ["describe_features", "describe_topics", "describe_weights"]
 
 Array = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """What else is known about a pair of documents: features beside the topics, in the same model.
 
-`RelationalTopicModel` takes them as ``pair_features=[...]``, by name (`BUILT_IN`) or as objects of this module. The
+`RelationalTopicModel` takes them as ``pair_features=[...]``, by name (`FEATURES`) or as objects of this module. The
 score of a pair is then ``zbar_i @ U @ zbar_j + tau @ x_ij``, and tau is drawn together with U. A pair is always seen as
 in use: one document is new, so that none of its links are known, and the other is a candidate with its links. Features
 of a training pair leave out the links between the two.
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from linktopics.features.base import FeatureSet, FittedFeature, PairFeature, fit_features, together
-from linktopics.features.given import Column, PairFunction, PairMatrix
-from linktopics.features.links import Degree, Intercept
+from linktopics.features.base import FeatureSet, FittedFeature, PairFeature, fit_features, register_feature, together
+from linktopics.features.degree import Degree, Intercept
 from linktopics.features.similarity import Similarity
+from linktopics.features.user import Column, PairFunction, PairMatrix
+from linktopics.registry import FEATURES
 
 __all__ = [
-    "BUILT_IN",
     "DEFAULT",
+    "FEATURES",
     "Column",
     "Degree",
     "FeatureSet",
@@ -28,20 +29,10 @@ __all__ = [
     "PairMatrix",
     "Similarity",
     "fit_features",
+    "register_feature",
     "resolve_features",
     "together",
 ]
-
-BUILT_IN: dict[str, PairFeature] = {
-    feature.name: feature
-    for feature in (
-        *(Similarity("tfidf", part) for part in ("own", "neighbours", "centroid")),
-        Similarity("topics", "neighbours"),
-        Degree(),
-        Intercept(),
-    )
-}
-"""Features that go by a name."""
 
 DEFAULT = ("tfidf", "tfidf-centroid", "degree")
 """What ``pair_features="default"`` means."""
@@ -75,9 +66,9 @@ def resolve_features(given: Any, intercept: bool = False) -> list[PairFeature]:
 def _feature(one: Any) -> PairFeature:
     if isinstance(one, PairFeature):
         return one
-    if isinstance(one, str) and one in BUILT_IN:
-        return BUILT_IN[one]
+    if isinstance(one, str) and one in FEATURES:
+        return FEATURES[one]
     raise ValueError(
-        f"no pair feature is {one!r}; the names are {', '.join(map(repr, BUILT_IN))}, and linktopics.features has "
+        f"no pair feature is {one!r}; the names are {', '.join(map(repr, FEATURES))}, and linktopics.features has "
         "Column, PairMatrix and PairFunction for what you bring."
     )

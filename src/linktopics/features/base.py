@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics._inputs import Documents
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
-from linktopics.pairs import TrainingPairs
-from linktopics.progress import ProgressBar
+from linktopics.network.inputs import Documents
+from linktopics.network.pairs import Direction, TrainingPairs
+from linktopics.registry import FEATURE_KINDS, FEATURES
 from linktopics.sampler import Settings
-
-__all__ = ["FeatureSet", "FittedFeature", "PairFeature", "TrainingView", "fit_features", "standard", "together"]
+from linktopics.utils.progress import ProgressBar
 
 Array = NDArray[np.float64]
 
 PAIRS_AT_ONCE = 2**17
-"""Training pairs whose numbers are worked out at once: what is made on the way takes several times their room."""
+"""Training pairs whose values are worked out at once: what is made on the way takes several times their room."""
 
 
 class PairFeature(ABC):
@@ -48,23 +47,61 @@ class PairFeature(ABC):
         """
         return self.fit(network, settings, np.random.SeedSequence(0))
 
+    def to_json(self) -> tuple[Any, dict[str, NDArray]]:
+        """Return what a model on disk holds of the feature: JSON and arrays.
+
+        This is its name, if it is registered, or else the fields of a dataclass of a registered kind.
+        """
+        kind = type(self).__name__
+        if FEATURES.get(self.name) == self:
+            return self.name, {}
+        if FEATURE_KINDS.get(kind) is not type(self) or not is_dataclass(self):
+            raise DataError(
+                f"the pair feature {self.name!r} is of a kind of its own ({kind}), which a model on disk cannot hold; "
+                "register it with linktopics.features.register_feature, or use a PairFunction, which load() takes "
+                "again, or a PairMatrix."
+            )
+        return {"kind": kind, **{field.name: getattr(self, field.name) for field in fields(self)}}, {}
+
+    @classmethod
+    def from_json(
+        cls, described: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
+    ) -> PairFeature:
+        """Return the feature that `to_json` described, without its kind; `functions` are what the user brings."""
+        return cls(**described)
+
+
+Registered = TypeVar("Registered", bound=PairFeature | type[PairFeature])
+
+
+def register_feature(feature: Registered) -> Registered:
+    """Make a feature known by its name, or a class of features by that of the class, and return it.
+
+    Names can be given in `pair_features` and on the command line. Models on disk can hold both.
+    """
+    if isinstance(feature, type):
+        FEATURE_KINDS.add(feature.__name__, feature, feature.__module__)
+    else:
+        FEATURES.add(feature.name, feature, type(feature).__module__)
+    return feature
+
 
 class FittedFeature(ABC):
-    """A feature that knows the training documents: numbers for pairs, and words for them.
+    """A feature that knows the training documents: values for pairs, and words for them.
 
     Attributes
     ----------
     name : str
         The name of the feature.
     columns : tuple of str
-        Names of its numbers; there may be several.
+        Names of its values; there may be several.
     centred : bool
-        Whether numbers are put in units of standard deviations from the mean of the training pairs; only an intercept
+        Whether values are put in units of standard deviations from the mean of the training pairs; only an intercept
         is not.
     symmetric : bool
-        Whether numbers are the same in both directions.
+        Whether values are the same in both directions.
     of_candidate : bool
-        Whether numbers are the same for all new documents.
+        Whether values are the same for all new documents.
     """
 
     name: str
@@ -91,9 +128,9 @@ class FittedFeature(ABC):
 
     @abstractmethod
     def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: NDArray[np.bool_]
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
     ) -> Array:
-        """Return the numbers of pairs, pairs x columns; NaN stands for "not known" and "does not apply".
+        """Return the values of pairs, pairs x columns; NaN stands for "not known" and "does not apply".
 
         Parameters
         ----------
@@ -103,30 +140,30 @@ class FittedFeature(ABC):
             The new document of each pair.
         candidates : ndarray of int
             The training document of each pair.
-        outward : ndarray of bool
+        outgoing : ndarray of bool
             Whether the link would go from the new document to the candidate.
         """
 
     def known_pairs(self, view: TrainingView) -> Array:
-        """Return the numbers of training pairs, links between the two documents left out of all counts."""
-        return self.pairs(view.prepared(self), view.new, view.candidates, view.outward)
+        """Return the values of training pairs, links between the two documents left out of all counts."""
+        return self.pairs(view.prepared(self), view.new, view.candidates, view.outgoing)
 
-    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
-        """Return the numbers of some new documents with all of some candidates, documents x candidates x columns."""
+    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
+        """Return the values of some new documents with all of some candidates, documents x candidates x columns."""
         which = np.arange(rows.start, rows.stop)
         shape = (len(which), len(candidates))
         values = self.pairs(
             new,
             np.repeat(which, len(candidates)),
             np.tile(candidates, len(which)),
-            np.full(len(which) * len(candidates), outward),
+            np.full(len(which) * len(candidates), outgoing),
         )
         return values.reshape(*shape, len(self.columns))
 
     def embedding(
         self, n_dimensions: int, documents: NDArray[np.integer], seed: int
     ) -> tuple[NDArray[np.float32], Callable[[Any], Array]] | None:
-        """Return vectors whose inner products are nearly the numbers of pairs; None if there are none.
+        """Return vectors whose inner products are nearly the values of pairs; None if there are none.
 
         Parameters
         ----------
@@ -154,13 +191,13 @@ class FittedFeature(ABC):
         """Return up to `size` candidates for each of some new documents that it speaks for; None if it cannot."""
         return None
 
-    def detail(self, new: Any, row: int, candidate: int, outward: bool) -> str:
-        """Say what the numbers of a pair come from."""
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+        """Say what the values of a pair come from."""
         return ""
 
     def known_detail(self, view: TrainingView) -> str:
         """Say the same of the one pair of a view, links between the two documents left out."""
-        return self.detail(view.prepared(self), int(view.new[0]), int(view.candidates[0]), bool(view.outward[0]))
+        return self.detail(view.prepared(self), int(view.new[0]), int(view.candidates[0]), bool(view.outgoing[0]))
 
 
 @dataclass(frozen=True)
@@ -173,15 +210,15 @@ class TrainingView:
     network: DocumentNetwork
     new: NDArray[np.integer]
     candidates: NDArray[np.integer]
-    outward: NDArray[np.bool_]
+    outgoing: NDArray[np.bool_]
     _prepared: dict[int, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, network: DocumentNetwork, pairs: TrainingPairs, rng: np.random.Generator) -> TrainingView:
         """Draw which document of each pair is the new one."""
-        outward = rng.random(len(pairs)) < 0.5
+        outgoing = rng.random(len(pairs)) < 0.5
         source, target = pairs.source, pairs.target
-        return cls(network, np.where(outward, source, target), np.where(outward, target, source), outward)
+        return cls(network, np.where(outgoing, source, target), np.where(outgoing, target, source), outgoing)
 
     def parts(self) -> Iterator[tuple[Any, TrainingView]]:
         """Give the pairs some at a time, as their places and a view of them; those of a candidate follow one another.
@@ -196,7 +233,7 @@ class TrainingView:
             which = order[first : first + PAIRS_AT_ONCE]
             yield (
                 which,
-                replace(self, new=self.new[which], candidates=self.candidates[which], outward=self.outward[which]),
+                replace(self, new=self.new[which], candidates=self.candidates[which], outgoing=self.outgoing[which]),
             )
 
     def prepared(self, feature: FittedFeature) -> Any:
@@ -213,13 +250,13 @@ class FeatureSet:
     Attributes
     ----------
     columns : list of str
-        Names of all numbers, in order.
+        Names of all values, in order.
     constant : ndarray of shape (n_columns,)
-        1 for numbers that are the same for all pairs, an intercept; 0 for others.
+        1 for values that are the same for all pairs, an intercept; 0 for others.
     mean, scale : ndarray of shape (n_columns,)
         Of the training pairs.
     link_mean : ndarray of shape (n_columns,)
-        Standardised numbers of the average training link.
+        Standardised values of the average training link.
     source : list of FittedFeature, or function that returns it
         The features, or a way to get them when they are first needed.
     """
@@ -248,8 +285,8 @@ class FeatureSet:
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the features themselves."""
-        numbers = {name: getattr(self, name).tolist() for name in ("constant", "mean", "scale", "link_mean")}
-        return {"columns": self.columns, **numbers}
+        values = {name: getattr(self, name).tolist() for name in ("constant", "mean", "scale", "link_mean")}
+        return {"columns": self.columns, **values}
 
     @classmethod
     def from_json(cls, values: dict[str, Any], source: Callable[[], list[FittedFeature]]) -> FeatureSet:
@@ -261,7 +298,7 @@ class FeatureSet:
 
     @property
     def spans(self) -> list[slice]:
-        """Where the numbers of each feature stand."""
+        """Where the values of each feature stand."""
         ends = np.cumsum([0] + [len(feature.columns) for feature in self.features]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
@@ -269,41 +306,46 @@ class FeatureSet:
         """Compute what all features need of new documents."""
         return [feature.prepare(documents) for feature in self.features]
 
-    def block(self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
-        """Return the standardised numbers of some new documents with some candidates."""
+    def block(self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
+        """Return the standardised values of some new documents with some candidates."""
         shape = (rows.stop - rows.start, len(candidates))
         result = np.empty((*shape, len(self.mean)))
         for feature, prepared, span in zip(self.features, new, self.spans, strict=True):
-            result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outward))
+            result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outgoing))
         return standard(result, self.mean, self.scale)
 
-    def planes(
-        self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outward: bool, which: Sequence[int]
+    def by_column(
+        self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outgoing: bool, which: Sequence[int]
     ) -> dict[int, Array]:
         """Return the same of some of the features, by column: documents x candidates."""
         result = {}
         for k in which:
             feature, span = self.features[k], self.spans[k]
-            values = _finite(feature, feature.block(new[k], rows, candidates, outward))
+            values = _finite(feature, feature.block(new[k], rows, candidates, outgoing))
             for column in range(span.start, span.stop):
                 own = np.array(values[:, :, column - span.start], order="C")
                 result[column] = standard(own, self.mean[column], self.scale[column])
         return result
 
     def pairs(
-        self, new: list[Any], rows: NDArray[np.integer], candidates: NDArray[np.integer], ways: Sequence[bool]
-    ) -> dict[bool, Array]:
-        """Return the standardised numbers of pairs of new documents and candidates for each direction."""
-        result = {way: np.empty((len(rows), len(self.mean))) for way in ways}
+        self,
+        new: list[Any],
+        rows: NDArray[np.integer],
+        candidates: NDArray[np.integer],
+        directions: Sequence[Direction],
+    ) -> dict[Direction, Array]:
+        """Return the standardised values of pairs of new documents and candidates for each direction."""
+        result = {direction: np.empty((len(rows), len(self.mean))) for direction in directions}
         for feature, prepared, span in zip(self.features, new, self.spans, strict=True):
-            for way in ways:
-                if way == ways[0] or not feature.symmetric:
-                    values = _finite(feature, feature.pairs(prepared, rows, candidates, np.full(len(rows), way)))
-                result[way][:, span] = values
-        return {way: standard(values, self.mean, self.scale) for way, values in result.items()}
+            for direction in directions:
+                if direction == directions[0] or not feature.symmetric:
+                    outgoing = np.full(len(rows), direction == "out")
+                    values = _finite(feature, feature.pairs(prepared, rows, candidates, outgoing))
+                result[direction][:, span] = values
+        return {direction: standard(values, self.mean, self.scale) for direction, values in result.items()}
 
     def known_pairs(self, view: TrainingView) -> Array:
-        """Return the standardised numbers of pairs of training documents as if they had no links, pairs x columns."""
+        """Return the standardised values of pairs of training documents as if they had no links, pairs x columns."""
         values = np.empty((len(view.new), len(self.mean)))
         for feature, span in zip(self.features, self.spans, strict=True):
             for which, part in view.parts():
@@ -311,19 +353,19 @@ class FeatureSet:
         return standard(values, self.mean, self.scale)
 
     def known_pair(
-        self, network: DocumentNetwork, source: int, target: int, outward: bool = True
+        self, network: DocumentNetwork, source: int, target: int, outgoing: bool = True
     ) -> tuple[Array, list[str]]:
-        """Return the numbers of a pair of training documents as if it had no link, and what they come from.
+        """Return the values of a pair of training documents as if it had no link, and what they come from.
 
-        The source is looked at as new; if not `outward`, the target is.
+        The source is looked at as new; if not `outgoing`, the target is.
         """
-        new, candidate = (source, target) if outward else (target, source)
-        view = TrainingView(network, np.array([new]), np.array([candidate]), np.array([outward]))
+        new, candidate = (source, target) if outgoing else (target, source)
+        view = TrainingView(network, np.array([new]), np.array([candidate]), np.array([outgoing]))
         return self.known_pairs(view)[0], [feature.known_detail(view) for feature in self.features]
 
 
 def standard(values: Array, mean: Any, scale: Any) -> Array:
-    """Put numbers in units of standard deviations, in place; what is not known becomes the mean."""
+    """Put values in units of standard deviations, in place; what is not known becomes the mean."""
     values -= mean
     values /= scale
     np.nan_to_num(values, copy=False, nan=0.0)
@@ -338,7 +380,7 @@ def fit_features(
     seed: np.random.SeedSequence,
     verbose: bool | str = False,
 ) -> tuple[FeatureSet, Array]:
-    """Fit features and return them with the standardised numbers of the training pairs, by columns in memory.
+    """Fit features and return them with the standardised values of the training pairs, by columns in memory.
 
     What features have made of the documents is forgotten until somebody asks about pairs: chains need the room.
     """
@@ -351,23 +393,23 @@ def fit_features(
             feature.fit(network, settings, its_seed) for feature, its_seed in zip(features, for_features, strict=True)
         )
         found = FeatureSet.of(fitted)
-        numbers = np.empty((len(pairs), len(found.mean)), order="F")
+        values = np.empty((len(pairs), len(found.mean)), order="F")
         for feature, span in zip(fitted, found.spans, strict=True):
             for which, part in view.parts():
-                numbers[which, span] = _finite(feature, feature.known_pairs(part))
+                values[which, span] = _finite(feature, feature.known_pairs(part))
             progress.advance(feature.name)
     for feature, span in zip(fitted, found.spans, strict=True):
         feature.forget()
         if feature.centred:
-            found.mean[span], found.scale[span] = _moments(np.array(numbers[:, span], order="C"))
-    for column in range(numbers.shape[1]):
-        standard(numbers[:, column], found.mean[column], found.scale[column])
+            found.mean[span], found.scale[span] = _moments(np.array(values[:, span], order="C"))
+    for column in range(values.shape[1]):
+        standard(values[:, column], found.mean[column], found.scale[column])
     if pairs.label.any():
-        linked = np.empty((np.count_nonzero(pairs.label), numbers.shape[1]))
-        for column in range(numbers.shape[1]):
-            linked[:, column] = numbers[pairs.label, column]
+        linked = np.empty((np.count_nonzero(pairs.label), values.shape[1]))
+        for column in range(values.shape[1]):
+            linked[:, column] = values[pairs.label, column]
         found.link_mean[:] = linked.mean(axis=0)
-    return found, numbers
+    return found, values
 
 
 def together(features: Iterable[FittedFeature]) -> list[FittedFeature]:

@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linktopics._inputs import Documents
-from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView
-from linktopics.features.links import Links, shared_links
+from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView, register_feature
+from linktopics.features.degree import Links, shared_links
 from linktopics.features.vectors import KnownVectors, Tfidf, Topics
 from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix, sum_dots, sums_of_rows
 from linktopics.network import DocumentNetwork
+from linktopics.network.inputs import Documents
 from linktopics.sampler import Settings
 
-__all__ = ["Similarity"]
-
-WORDS_SHOWN = 3
+N_SHOWN_WORDS = 3
 
 MEMBERS_AT_ONCE = 2**20
 """Products of vectors that are in memory at once."""
@@ -29,19 +27,19 @@ MEMBERS_AT_ONCE = 2**20
 ENTRIES_AT_ONCE = 2**20
 """Entries of sums of vectors that are in memory at once."""
 
-MANY = 200
+HUB_MIN_NEIGHBOURS = 200
 """Sums of more vectors than this are kept: candidates with so many links are suggested again and again."""
 
-POSTINGS = 1_000_000
+MAX_POSTINGS = 1_000_000
 """Entries of documents that are looked at for documents with the same words."""
 
-SPEAKERS = 4
+SPEAKERS_PER_CANDIDATE = 4
 """Documents with the same words whose neighbours are proposed, for each one that is wanted."""
 
-FEW_MEMBERS = 100
+DOCUMENTS_PER_MEMBER = 100
 """With fewer than one in so many documents as members of its candidates, a document is compared with these alone."""
 
-FEW = 8
+DOCUMENTS_PER_CANDIDATE = 8
 """With fewer than one in so many documents as candidates, only their own sums of vectors are made."""
 
 
@@ -88,6 +86,14 @@ class Similarity(PairFeature):
                 raise ValueError(f"lengths of {self.name} are negative, or not finite")
             fitted.norm = norm
         return fitted
+
+    def to_json(self) -> tuple[str, dict[str, NDArray]]:
+        """Return the name, which says all, also of those that are not registered."""
+        return self.name, {}
+
+
+for _of, _part in (("tfidf", "own"), ("tfidf", "neighbours"), ("tfidf", "centroid"), ("topics", "neighbours")):
+    register_feature(Similarity(_of, _part))
 
 
 class _FittedSimilarity(FittedFeature):
@@ -165,7 +171,7 @@ class _FittedSimilarity(FittedFeature):
     @cached_property
     def hubs(self) -> tuple[csr_array, NDArray[np.int64]]:
         """The sums of candidates with many members, and the place of each candidate among them; -1 is none."""
-        which = np.flatnonzero(self.n_neighbours > MANY)
+        which = np.flatnonzero(self.n_neighbours > HUB_MIN_NEIGHBOURS)
         place = np.full(len(self.n_neighbours), -1)
         place[which] = np.arange(len(which))
         sums = self._sums(which)
@@ -206,7 +212,7 @@ class _FittedSimilarity(FittedFeature):
         return np.where(norm > 1e-12, total / np.sqrt(np.maximum(norm, 1e-12)), 0.0)[:, None]
 
     def pairs(
-        self, new: csr_array, rows: NDArray[np.integer], candidates: NDArray[np.integer], outward: NDArray[np.bool_]
+        self, new: csr_array, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
     ) -> Array:
         if self.part == "own":
             return _dots(self.own, candidates, new, rows)[:, None]
@@ -228,7 +234,7 @@ class _FittedSimilarity(FittedFeature):
         """Return the products of new documents with members of candidates."""
         result, few = np.empty(len(rows)), np.ones(len(rows), bool)
         often, counts = np.unique(rows, return_counts=True)
-        for row in often[FEW_MEMBERS * counts >= len(self.n_neighbours)].tolist():
+        for row in often[DOCUMENTS_PER_MEMBER * counts >= len(self.n_neighbours)].tolist():
             here = slice(*new.indptr[row : row + 2])
             own = rows == row
             result[own] = _product(new.indices[here], new.data[here], self.transposed)[members[own]]
@@ -236,9 +242,9 @@ class _FittedSimilarity(FittedFeature):
         result[few] = _dots(self.own, members[few], new, rows[few])
         return result
 
-    def block(self, new: csr_array, rows: slice, candidates: NDArray[np.integer], outward: bool) -> Array:
+    def block(self, new: csr_array, rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
         n = len(self.n_neighbours)
-        if FEW * len(candidates) < n:
+        if DOCUMENTS_PER_CANDIDATE * len(candidates) < n:
             right = self.own[candidates] if self.part == "own" else self._sums(candidates)
             values = (new[rows] @ right.T).toarray()
         else:
@@ -276,7 +282,7 @@ class _FittedSimilarity(FittedFeature):
         values = _product(words, weights, self.transposed)
         if self.part == "own":
             return _largest(values, size)
-        speakers = _largest(values, SPEAKERS * size)
+        speakers = _largest(values, SPEAKERS_PER_CANDIDATE * size)
         # Links count both ways: who is a member of whom is so the other way, too.
         values = _product(speakers, values[speakers], self.members)
         found = np.flatnonzero(values)
@@ -290,11 +296,11 @@ class _FittedSimilarity(FittedFeature):
         order = np.lexsort((frequency, row))
         before = np.cumsum(frequency[order]) - frequency[order]
         before -= np.append(before, 0)[new.indptr[:-1]][row]
-        kept = np.sort(order[before < POSTINGS])
+        kept = np.sort(order[before < MAX_POSTINGS])
         starts = np.searchsorted(kept, new.indptr)
         return csr_array((new.data[kept], new.indices[kept], starts), shape=new.shape)
 
-    def detail(self, new: csr_array, row: int, candidate: int, outward: bool) -> str:
+    def detail(self, new: csr_array, row: int, candidate: int, outgoing: bool) -> str:
         return self._detail(new, row, candidate)
 
     def known_detail(self, view: TrainingView) -> str:
@@ -307,7 +313,7 @@ class _FittedSimilarity(FittedFeature):
             return f"topics in common with {with_whom}"
         begin, end = new.indptr[row], new.indptr[row + 1]
         words = new.indices[begin:end]
-        best = largest_products(new.data[begin:end], self._weights(words, candidate, without), 1e-12, WORDS_SHOWN)
+        best = largest_products(new.data[begin:end], self._weights(words, candidate, without), 1e-12, N_SHOWN_WORDS)
         if not len(best):
             return "no shared words"
         named = ", ".join(str(w) if self.words is None else str(self.words[w]) for w in words[best].tolist())
@@ -319,7 +325,7 @@ class _FittedSimilarity(FittedFeature):
             return _sum_at(words, self.own, np.array([candidate]))
         start = self.members.indptr
         members = self.members.indices[start[candidate] : start[candidate + 1]]
-        if self.n_neighbours[candidate] <= MANY:
+        if self.n_neighbours[candidate] <= HUB_MIN_NEIGHBOURS:
             return _sum_at(words, self.own, members if without < 0 else members[members != without])
         sums, place = self.hubs
         return _sum_at(words, sums, place[[candidate]]) - _sum_at(words, self.own, members[members == without])

@@ -12,20 +12,18 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from linktopics.features.base import Array
-from linktopics.inference import infer_topics
-from linktopics.pairs import TrainingPairs
-from linktopics.posterior import Plan, PosteriorSample, run_chains, start_chains
+from linktopics.network.pairs import TrainingPairs
 from linktopics.sampler import Corpus, Settings
-
-__all__ = ["KnownVectors", "Tfidf", "Topics"]
+from linktopics.sampler.runner import PosteriorSample, Schedule, run_chains, start_chains
+from linktopics.sampler.topic_inference import infer_topics
 
 TOPIC_SWEEPS = 200
 """Sweeps of the plain LDA whose topics are compared."""
 
-COMPARED_ONE_BY_ONE = 32
+MAX_SINGLE_COMPARISONS = 32
 """New documents that are compared with all others without an index of the words of these."""
 
-ROWS = 2**15
+DOCUMENTS_AT_ONCE = 2**15
 """Documents whose vectors are worked out at once: what is made on the way takes several times their room."""
 
 
@@ -40,16 +38,16 @@ class Tfidf:
 
     def __init__(self, counts: csr_array) -> None:
         frequency = np.zeros(counts.shape[1], np.int64)
-        for first in range(0, counts.shape[0], ROWS):
-            part = slice(*counts.indptr[[first, min(first + ROWS, counts.shape[0])]])
+        for first in range(0, counts.shape[0], DOCUMENTS_AT_ONCE):
+            part = slice(*counts.indptr[[first, min(first + DOCUMENTS_AT_ONCE, counts.shape[0])]])
             frequency += np.bincount(counts.indices[part], minlength=counts.shape[1])
         self.rarity = np.log((counts.shape[0] + 1.0) / (frequency + 1.0)) + 1.0
 
     def __call__(self, counts: csr_array) -> csr_array:
         """Return the vectors, a row for each document."""
         n, values = counts.shape[0], np.empty(len(counts.data))
-        for first in range(0, n, ROWS):
-            ends = counts.indptr[first : min(first + ROWS, n) + 1]
+        for first in range(0, n, DOCUMENTS_AT_ONCE):
+            ends = counts.indptr[first : min(first + DOCUMENTS_AT_ONCE, n) + 1]
             part = slice(ends[0], ends[-1])
             row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
             own = counts.data[part] * self.rarity[counts.indices[part]]
@@ -72,7 +70,7 @@ class Topics:
         pairs = TrainingPairs(nothing, nothing, np.empty(0, bool), counts.shape[0])
         corpus = Corpus.build(counts, pairs, symmetric=True)
         (chain,) = chains = start_chains(corpus, settings, [seed])
-        run_chains(corpus, settings, chains, Plan(TOPIC_SWEEPS - 1, 1, 1), verbose=False)
+        run_chains(corpus, settings, chains, Schedule(TOPIC_SWEEPS - 1, 1, 1), verbose=False)
         return cls(chain.samples[0], int(seed.generate_state(1)[0]))
 
     @classmethod
@@ -132,7 +130,7 @@ class KnownVectors:
         ranking; others by the words they have, for which `transposed` has to be made.
         """
         self.n_compared += new.shape[0]
-        if self.n_compared > COMPARED_ONE_BY_ONE or "transposed" in vars(self):
+        if self.n_compared > MAX_SINGLE_COMPARISONS or "transposed" in vars(self):
             return np.asarray((new @ self.transposed).toarray())
         return np.asarray((self.own @ new.toarray().T).T)
 
@@ -141,9 +139,9 @@ class KnownVectors:
         """Squared lengths of the vectors."""
         vectors = self.own
         result = np.empty(vectors.shape[0])
-        for first in range(0, len(result), ROWS):
-            part = vectors[first : first + ROWS]
-            result[first : first + ROWS] = np.asarray(part.multiply(part).sum(axis=1)).ravel()
+        for first in range(0, len(result), DOCUMENTS_AT_ONCE):
+            part = vectors[first : first + DOCUMENTS_AT_ONCE]
+            result[first : first + DOCUMENTS_AT_ONCE] = np.asarray(part.multiply(part).sum(axis=1)).ravel()
         return result
 
     def basis(self, n_dimensions: int, documents: NDArray[np.integer], seed: int) -> Array:

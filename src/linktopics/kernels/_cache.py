@@ -27,8 +27,6 @@ from numba.core.serialize import dumps
 
 from linktopics.errors import CacheWarning
 
-__all__ = ["kernel_cache"]
-
 _ELSEWHERE = "set NUMBA_CACHE_DIR to the absolute path of a folder that can be written to"
 
 
@@ -44,10 +42,10 @@ class _Absolute:
     """A place for the cache, which Numba passes over if its path is relative."""
 
     def ensure_cache_path(self) -> None:
-        path = self.get_cache_path()  # type: ignore[attr-defined]
+        path = self.get_cache_path()
         if not os.path.isabs(path):
             raise OSError(f"{path} is relative")
-        super().ensure_cache_path()  # type: ignore[misc]
+        super().ensure_cache_path()
 
 
 class _CheckedCacheImpl(CompileResultCacheImpl):

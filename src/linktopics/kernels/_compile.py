@@ -10,8 +10,6 @@ from numba.core.dispatcher import Dispatcher
 
 from linktopics.kernels._cache import kernel_cache
 
-__all__ = ["inlined", "kernel"]
-
 # Without "nnan" and "ninf": a not-a-number must stay one and be seen.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
 
@@ -23,7 +21,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     compiled: Any = njit(**OPTIONS)(function)
     if isinstance(compiled, Dispatcher):  # not under NUMBA_DISABLE_JIT=1
-        compiled._cache = kernel_cache(function)  # type: ignore[attr-defined]
+        compiled._cache = kernel_cache(function)
     return compiled
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["add_up"]
-
 
 @kernel
-def add_up(start, words, assignments, doc_topic, word_topic, topic_total):  # type: ignore[no-untyped-def]
+def add_up(start, words, assignments, doc_topic, word_topic, topic_total):
     """Add 1 to doc_topic[i, t], word_topic[w, t] and topic_total[t] for every token, of word w, document i and topic t.
 
     It equals ``np.add.at(doc_topic, (np.repeat(np.arange(len(start) - 1), np.diff(start)), assignments), 1)``,

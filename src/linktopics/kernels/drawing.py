@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.kernels._compile import inlined
-from linktopics.kernels.lanes import LANES, before, count_up_to, extract, running
-
-__all__ = ["choose", "rng_streams", "uniform"]
+from linktopics.kernels.simd import LANES, before, count_up_to, extract, running
 
 ZERO = np.float32(0.0)
 
@@ -19,12 +17,12 @@ def rng_streams(seeds: list[np.random.SeedSequence]) -> NDArray[np.uint64]:
 
 
 @inlined
-def _rotate(x, k):  # type: ignore[no-untyped-def]
+def _rotate(x, k):
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
 
 
 @inlined
-def uniform(rng):  # type: ignore[no-untyped-def]
+def uniform(rng):
     """Advance a xoshiro256++ state and return a float32 in [0, 1) with 24 random bits."""
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
     result = _rotate(s0 + s3, 23) + s0
@@ -38,7 +36,7 @@ def uniform(rng):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _last_with_weight(upto):  # type: ignore[no-untyped-def]
+def _last_with_weight(upto):
     for k in range(upto.shape[1] - 1, LANES - 1, -1):
         if upto[0, k] > upto[0, k - LANES]:
             return k
@@ -49,7 +47,7 @@ def _last_with_weight(upto):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def choose(topics, upto, sums, rng):  # type: ignore[no-untyped-def]
+def choose(topics, upto, sums, rng):
     """Draw a topic with probability proportional to its weight.
 
     upto[0, k] is the sum of the weights of topics k, k - LANES, k - 2 LANES, ..., and `sums` the last of these vectors.

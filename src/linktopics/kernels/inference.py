@@ -6,15 +6,13 @@ import numpy as np
 
 from linktopics.kernels._compile import kernel
 from linktopics.kernels.drawing import choose
-from linktopics.kernels.lanes import LANES, load, splat, store, total
-
-__all__ = ["infer"]
+from linktopics.kernels.simd import LANES, load, splat, store, total
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
 
 @kernel
-def _seed(seed, words, first, last, rng):  # type: ignore[no-untyped-def]
+def _seed(seed, words, first, last, rng):
     """Set a random state from a seed and a document's words, so that no other document has a say in it."""
     x = np.uint64(seed)
     for n in range(first, last):
@@ -28,9 +26,7 @@ def _seed(seed, words, first, last, rng):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def infer(  # type: ignore[no-untyped-def]
-    topics, start, words, word_topic, alpha, seed, max_sweeps, n_average, tol, first, last, shares
-):
+def infer(topics, start, words, word_topic, alpha, seed, max_sweeps, n_average, tol, first, last, shares):
     """Write the mean topic proportions of documents first ... last - 1 into `shares`, topics being fixed.
 
     p(z_n = k) is proportional to word_topic[w_n, k] (c_k + alpha_k). Sweeps go on until the relative change of the

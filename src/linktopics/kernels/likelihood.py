@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["log_rising"]
-
 
 @kernel
-def log_rising(counts, table):  # type: ignore[no-untyped-def]
+def log_rising(counts, table):
     """``table[counts.astype(int)].sum()``, where table[0] is zero and table[n] = log gamma(n + a) - log gamma(a)."""
     total = 0.0
     for i in range(counts.shape[0]):

@@ -6,11 +6,9 @@ import numpy as np
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["deal_out", "pack", "unpack"]
-
 
 @kernel
-def deal_out(out_start, target, in_start, in_pair, in_source, label, cost, capacity, owner, load):  # type: ignore[no-untyped-def]
+def assign_greedily(out_start, target, in_start, in_pair, in_source, label, cost, capacity, owner, load):
     """Deal documents out to shards in turn, each to where most of its links lead, less where there is little room left.
 
     Document i goes to the shard s with the largest (n_s + 1) (1 - load_s / capacity), n_s being the number of its links
@@ -38,7 +36,7 @@ def deal_out(out_start, target, in_start, in_pair, in_source, label, cost, capac
 
 
 @kernel
-def pack(doc_topic, documents):  # type: ignore[no-untyped-def]
+def pack(doc_topic, documents):
     """Return (n, topic, count): how many topics each document has, which, and its tokens of each."""
     total = 0
     for i in documents:
@@ -60,7 +58,7 @@ def pack(doc_topic, documents):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def unpack(n, topic, count, doc_topic, first):  # type: ignore[no-untyped-def]
+def unpack(n, topic, count, doc_topic, first):
     """Write what `pack` returned into the rows of `doc_topic` from `first` on."""
     at = 0
     for row in range(len(n)):

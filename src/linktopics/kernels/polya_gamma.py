@@ -14,8 +14,6 @@ import math
 
 from linktopics.kernels._compile import inlined, kernel
 
-__all__ = ["accepted", "add_polya_gamma", "upper_part"]
-
 CUT = 0.64
 SURE = 0.994  # the series is between this and 1, relative to its first term, wherever it is asked for
 STEPS = 64  # of the table of upper parts, per unit of z
@@ -23,12 +21,12 @@ CLOSE = 1e-3  # more than the error of the table: where it matters, the part is 
 
 
 @inlined
-def _normal_cdf(x):  # type: ignore[no-untyped-def]
+def _normal_cdf(x):
     return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
 @kernel
-def upper_part(z):  # type: ignore[no-untyped-def]
+def upper_part(z):
     """Return the share of the proposal above `CUT`."""
     rate = math.pi**2 / 8 + z**2 / 2
     upper = math.pi / (2 * rate) * math.exp(-rate * CUT)
@@ -38,7 +36,7 @@ def upper_part(z):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _inverse_gaussian(z, rng):  # type: ignore[no-untyped-def]
+def _inverse_gaussian(z, rng):
     """Draw from the inverse Gaussian of mean 1 / z and shape 1, given that it is below `CUT`."""
     if z * CUT < 1:
         while True:  # 1 / x is the square of a normal variate in its tail
@@ -59,7 +57,7 @@ def _inverse_gaussian(z, rng):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def accepted(u, speed):  # type: ignore[no-untyped-def]
+def accepted(u, speed):
     """Return whether u <= sum_n (-1)^n (2 n + 1) exp(-speed n (n + 1)), for speeds of 3.125 and more."""
     if u <= SURE:
         return True
@@ -78,7 +76,7 @@ def accepted(u, speed):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _draw(z, upper, rng):  # type: ignore[no-untyped-def]
+def _draw(z, upper, rng):
     while True:
         u = rng.random() - upper
         if abs(u) < CLOSE:
@@ -94,7 +92,7 @@ def _draw(z, upper, rng):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_polya_gamma(shape, score, table, rng, result):  # type: ignore[no-untyped-def]
+def add_polya_gamma(shape, score, table, rng, result):
     """Add a draw from PG(shape, score) to `result`; shapes are whole numbers.
 
     ``table[k] = upper_part(k / STEPS)``, up to the largest of half the scores and one step further.

@@ -6,11 +6,9 @@ import numpy as np
 
 from linktopics.kernels._compile import kernel
 
-__all__ = ["add_rows_at", "largest_products", "row_dots", "row_times_matrix", "sum_dots", "sums_of_rows"]
-
 
 @kernel
-def row_dots(  # type: ignore[no-untyped-def]
+def row_dots(
     left_start, left_column, left_value, right_start, right_column, right_value, n_columns, order, rows, columns, result
 ):
     """result[e] = left[rows[e]] @ right[columns[e]] for two sparse matrices.
@@ -36,7 +34,7 @@ def row_dots(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sum_dots(  # type: ignore[no-untyped-def]
+def sum_dots(
     left_start, left_column, left_value, member_start, members, start, column, value, n_columns, order, rows, groups,
     result,
 ):  # fmt: skip
@@ -66,7 +64,7 @@ def sum_dots(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sums_of_rows(first, last, member_start, members, start, column, value, n_columns, ends, values):  # type: ignore[no-untyped-def]
+def sums_of_rows(first, last, member_start, members, start, column, value, n_columns, ends, values):
     """values[ends[g - first]:ends[g - first + 1]] = entries of matrix[members of group g].sum(axis=0) that are stored.
 
     For groups `first` to `last` - 1 and a sparse matrix, groups as in `sum_dots`; in the order in which their columns
@@ -96,7 +94,7 @@ def sums_of_rows(first, last, member_start, members, start, column, value, n_col
 
 
 @kernel
-def row_times_matrix(columns, values, start, column, value, result):  # type: ignore[no-untyped-def]
+def row_times_matrix(columns, values, start, column, value, result):
     """result += x @ matrix, x being zero but for some `values` and the matrix sparse."""
     for n in range(len(columns)):
         x = values[n]
@@ -105,7 +103,7 @@ def row_times_matrix(columns, values, start, column, value, result):  # type: ig
 
 
 @kernel
-def add_rows_at(columns, rows, start, column, value, result):  # type: ignore[no-untyped-def]
+def add_rows_at(columns, rows, start, column, value, result):
     """result += matrix[rows][:, columns] summed over rows, the matrix being sparse and the columns in order."""
     for row in rows:
         for at in range(start[row], start[row + 1]):
@@ -115,7 +113,7 @@ def add_rows_at(columns, rows, start, column, value, result):  # type: ignore[no
 
 
 @kernel
-def largest_products(left, right, least, most):  # type: ignore[no-untyped-def]
+def largest_products(left, right, least, most):
     """Return the places of the largest products of two arrays that are over `least`, up to `most`, largest first.
 
     Of equals, the first.

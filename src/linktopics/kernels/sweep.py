@@ -9,7 +9,7 @@ import numpy as np
 
 from linktopics.kernels._compile import inlined, kernel
 from linktopics.kernels.drawing import choose
-from linktopics.kernels.lanes import (
+from linktopics.kernels.simd import (
     LANES,
     block_width,
     floor,
@@ -28,8 +28,6 @@ from linktopics.kernels.lanes import (
     zero_block,
 )
 
-__all__ = ["pair_scores", "project", "sweep"]
-
 # exp(v) is kept as a product of factors. Fresh, its entries are exp(FLOOR) ... 1; the factors of past changes may then
 # move them by SPAN either way, and those of the token in hand by SPAN again. So a topic at the floor, whose true weight
 # may be less, has at most exp(FLOOR + 4 SPAN) = 2e-9 of the weight of another.
@@ -45,7 +43,7 @@ ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
 @inlined
-def _exp_near_zero(r):  # type: ignore[no-untyped-def]
+def _exp_near_zero(r):
     """exp for float32 in [-ln 2 / 2, ln 2 / 2]."""
     p = splat(np.float32(1.9875691500e-4))
     p = p * r + splat(np.float32(1.3981999507e-3))
@@ -57,7 +55,7 @@ def _exp_near_zero(r):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _exp(x):  # type: ignore[no-untyped-def]
+def _exp(x):
     """exp for float32 in [-87, 88], to about 2 units in the last place."""
     n = floor(x * splat(np.float32(1.44269504)) + splat(np.float32(0.5)))
     r = x - n * splat(np.float32(0.693359375)) + n * splat(np.float32(2.12194440e-4))  # ln 2 in two parts
@@ -69,7 +67,7 @@ _G, _V, _E, _BASE, _Q, _UPTO, _ZERO, _PADDING = range(8)
 
 
 @inlined
-def _combine(topics, n, index, x, rows, out, i):  # type: ignore[no-untyped-def]
+def _combine(topics, n, index, x, rows, out, i):
     """out[i] = x[:n] @ rows[index[:n]]."""
     width = block_width(topics)
     for first in range(0, len(topics), width):
@@ -81,14 +79,14 @@ def _combine(topics, n, index, x, rows, out, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _prefetch_row(topics, rows, i):  # type: ignore[no-untyped-def]
+def _prefetch_row(topics, rows, i):
     for k in range(0, len(topics), LINE):
         prefetch(rows, i, k)
     prefetch(rows, i, len(topics) - 1)
 
 
 @inlined
-def _add_pair(topics, sums, rows, i, k, linear, root, pulled, at):  # type: ignore[no-untyped-def]
+def _add_pair(topics, sums, rows, i, k, linear, root, pulled, at):
     """Return `sums` with a block of the pair's part of g - diag(A) / 2, and set that block of pulled[at]."""
     a = load_block(topics, rows, i, k)
     b = root * a
@@ -97,9 +95,7 @@ def _add_pair(topics, sums, rows, i, k, linear, root, pulled, at):  # type: igno
 
 
 @inlined
-def _gather(  # type: ignore[no-untyped-def]
-    topics, i, rows, out_start, target, forces, entering, in_start, in_source, in_forces, inv_n, pulled, work
-):
+def _gather(topics, i, rows, out_start, target, forces, entering, in_start, in_source, in_forces, inv_n, pulled, work):
     """Set g - diag(A) / 2 of document i, and rows of `pulled`, such that A = pulled.T @ pulled.
 
     Blocks overlap where their width does not divide the number of topics. So each is summed up over all pairs and then
@@ -122,7 +118,7 @@ def _gather(  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _curvature_row(topics, t, m, pulled, A):  # type: ignore[no-untyped-def]
+def _curvature_row(topics, t, m, pulled, A):
     """Compute row t of A."""
     width = block_width(topics)
     for start in range(0, len(topics), width):
@@ -135,7 +131,7 @@ def _curvature_row(topics, t, m, pulled, A):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _exp_row(topics, t, A, EA):  # type: ignore[no-untyped-def]
+def _exp_row(topics, t, A, EA):
     """Set row t of exp(A) unless it is out of range; return the largest absolute entry of A."""
     largest = splat(ZERO)
     for k in range(0, len(topics), LANES):
@@ -151,7 +147,7 @@ def _exp_row(topics, t, A, EA):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _levels(topics, i, n_met, met, count, doc_topic, A, work):  # type: ignore[no-untyped-def]
+def _levels(topics, i, n_met, met, count, doc_topic, A, work):
     """v = g - A c - diag(A) / 2 for the counts c of document i."""
     for j in range(n_met):
         count[j] = doc_topic[i, met[j]]
@@ -161,7 +157,7 @@ def _levels(topics, i, n_met, met, count, doc_topic, A, work):  # type: ignore[n
 
 
 @inlined
-def _exp_shifted(topics, work, x, t, out, i):  # type: ignore[no-untyped-def]
+def _exp_shifted(topics, work, x, t, out, i):
     """out[i] = exp(v + x[t] - its maximum), floored."""
     top = load(work, _V, 0) + load(x, t, 0) + load(work, _PADDING, 0)
     for k in range(LANES, len(topics), LANES):
@@ -173,14 +169,14 @@ def _exp_shifted(topics, work, x, t, out, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add(rows, i, t, x, unit):  # type: ignore[no-untyped-def]
+def _add(rows, i, t, x, unit):
     """rows[i, t] += x, by vectors: a number stored alone would hold up the next load of the vector that it is in."""
     k, at = t - t % LANES, LANES - t % LANES
     store(rows, i, k, load(rows, i, k) + splat(x) * load(unit, 1, at))
 
 
 @inlined
-def _put(rows, i, t, x, unit):  # type: ignore[no-untyped-def]
+def _put(rows, i, t, x, unit):
     """rows[i, t] = x, by vectors."""
     # Of `replace` the compiler would make a masked store, which is slow.
     k, at = t - t % LANES, LANES - t % LANES
@@ -188,7 +184,7 @@ def _put(rows, i, t, x, unit):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _find_topics(topics, i, doc_topic, met):  # type: ignore[no-untyped-def]
+def _find_topics(topics, i, doc_topic, met):
     """Write the topics that document i has into `met`; return their number."""
     n = 0
     for t in range(len(topics)):
@@ -198,7 +194,7 @@ def _find_topics(topics, i, doc_topic, met):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projection, entering):  # type: ignore[no-untyped-def]
+def _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projection, entering):
     for j in range(n_met):
         share[j] = doc_topic[i, met[j]] * inv_n
     _combine(topics, n_met, met, share, UT, projection, i)
@@ -207,7 +203,7 @@ def _project_row(topics, i, n_met, met, share, doc_topic, inv_n, U, UT, projecti
 
 
 @kernel
-def project(topics, lengths, doc_topic, U, UT, projection, entering):  # type: ignore[no-untyped-def]
+def project(topics, lengths, doc_topic, U, UT, projection, entering):
     """projection[:D] = Zbar U^T and projection[entering : entering + D] = Zbar U, where Zbar = doc_topic / lengths.
 
     If U is symmetric both are the same, and `entering` is zero.
@@ -221,7 +217,7 @@ def project(topics, lengths, doc_topic, U, UT, projection, entering):  # type: i
 
 
 @kernel
-def sweep(  # type: ignore[no-untyped-def]
+def sweep(
     topics, n_topics, start, words, assignments, doc_topic, word_topic, topic_total,
     out_start, target, forces, in_start, in_source, in_forces, projection, entering, U, UT,
     alpha, beta, mass, exact, first, last, rng, trace,
@@ -372,7 +368,7 @@ def sweep(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def pair_scores(topics, lengths, doc_topic, source, target, projection, scores):  # type: ignore[no-untyped-def]
+def pair_scores(topics, lengths, doc_topic, source, target, projection, scores):
     """scores = (Zbar[source] * projection[target]).sum(1), where Zbar = doc_topic / lengths."""
     for pair in range(len(source)):
         i, j = source[pair], target[pair]

@@ -12,17 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from linktopics.kernels._compile import inlined, kernel
-from linktopics.kernels.lanes import LANES, load, prefetch, splat, store, total
-
-__all__ = [
-    "compress",
-    "curvatures",
-    "diagonal_sums",
-    "gram",
-    "interaction_sum",
-    "marginals",
-    "precision_product",
-]
+from linktopics.kernels.simd import LANES, load, prefetch, splat, store, total
 
 AHEAD = 8  # pairs whose rows are fetched early
 LINE = 16  # topics in a line of the cache
@@ -30,7 +20,7 @@ FLUSH = 256  # documents summed in float32 before the sum goes to float64
 
 
 @kernel
-def compress(lengths, doc_topic, row):  # type: ignore[no-untyped-def]
+def compress(lengths, doc_topic, row):
     """Return (topic, share) of ``doc_topic / lengths`` in compressed rows, and fill `row`."""
     n = 0
     for i in range(doc_topic.shape[0]):
@@ -51,7 +41,7 @@ def compress(lengths, doc_topic, row):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_outer(topics, row, topic, share, i, squared, pulled, block):  # type: ignore[no-untyped-def]
+def _add_outer(topics, row, topic, share, i, squared, pulled, block):
     """block += zbar_i pulled^T, or zbar_i ** 2."""
     for a in range(row[i], row[i + 1]):
         x = splat(np.float32(share[a] * share[a] if squared else share[a]))
@@ -60,7 +50,7 @@ def _add_outer(topics, row, topic, share, i, squared, pulled, block):  # type: i
 
 
 @inlined
-def _fetch(topics, doc_topic, target, e):  # type: ignore[no-untyped-def]
+def _fetch(topics, doc_topic, target, e):
     """Ask for the row of a pair that comes later."""
     j = target[min(e + AHEAD, len(target) - 1)]
     for k in range(0, len(topics), LINE):
@@ -68,7 +58,7 @@ def _fetch(topics, doc_topic, target, e):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _flush(block, result):  # type: ignore[no-untyped-def]
+def _flush(block, result):
     """result += block; block = 0."""
     for k in range(result.shape[0]):
         for j in range(result.shape[1]):
@@ -77,7 +67,7 @@ def _flush(block, result):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, squared, result):  # type: ignore[no-untyped-def]
+def _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, squared, result):
     result[:] = 0.0
     block = np.zeros((len(topics), len(topics)), np.float32)
     pulled = np.zeros((1, len(topics)), np.float32)
@@ -98,25 +88,19 @@ def _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target,
 
 
 @kernel
-def interaction_sum(  # type: ignore[no-untyped-def]
-    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
-):
+def interaction_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, result):
     """result = sum_e x_e zbar_i zbar_j^T = Zbar[source].T @ (x[:, None] * Zbar[target])."""
     _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, False, result)
 
 
 @kernel
-def curvatures(  # type: ignore[no-untyped-def]
-    topics, row, topic, share, inverse, doc_topic, out_start, target, x, result
-):
+def curvatures(topics, row, topic, share, inverse, doc_topic, out_start, target, x, result):
     """result = sum_e x_e (zbar_i ** 2) (zbar_j ** 2)^T, the diagonal of the precision of vec(U)."""
     _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target, x, True, result)
 
 
 @kernel
-def precision_product(  # type: ignore[no-untyped-def]
-    topics, row, topic, share, inverse, doc_topic, out_start, target, quadratic, V, result, pull
-):
+def precision_product(topics, row, topic, share, inverse, doc_topic, out_start, target, quadratic, V, result, pull):
     """result = sum_e pull_e zbar_i zbar_j^T for pull_e = quadratic_e (zbar_i^T V zbar_j + offset_e).
 
     V is float32 and padded. `pull` holds the offsets when called, and the pulls afterwards; where there are no offsets
@@ -158,7 +142,7 @@ def precision_product(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gram(row, topic, share, out_start, target, quadratic, index, result):  # type: ignore[no-untyped-def]
+def gram(row, topic, share, out_start, target, quadratic, index, result):
     """result[index[k, k'], index[l, l']] = sum_e quadratic_e zbar_ik zbar_ik' zbar_jl zbar_jl' for k <= k', l <= l'."""
     result[:] = 0.0
     inner = np.zeros(result.shape[1])
@@ -181,7 +165,7 @@ def gram(row, topic, share, out_start, target, quadratic, index, result):  # typ
 
 
 @kernel
-def marginals(row, topic, share, source, target, x, left, right):  # type: ignore[no-untyped-def]
+def marginals(row, topic, share, source, target, x, left, right):
     """left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T."""
     n = len(row) - 1
     out = np.zeros(n)
@@ -199,7 +183,7 @@ def marginals(row, topic, share, source, target, x, left, right):  # type: ignor
 
 
 @kernel
-def diagonal_sums(row, topic, share, source, target, quadratic, linear, features, precision, pull):  # type: ignore[no-untyped-def]
+def diagonal_sums(row, topic, share, source, target, quadratic, linear, features, precision, pull):
     """precision = F.T @ (quadratic[:, None] * F), pull = F.T @ linear.
 
     F = [Zbar[source] * Zbar[target], features].

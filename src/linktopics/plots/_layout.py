@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-__all__ = ["push_apart", "stress_layout"]
-
 Array = NDArray[np.float64]
 
 N_STEPS = 300

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics.rendering import NEGATIVE, NEUTRAL, POSITIVE
+from linktopics.utils.terminal import NEGATIVE, NEUTRAL, POSITIVE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,10 +42,10 @@ ATTRACTS, REPELS, NOTHING = (tuple((colour / 255).tolist()) for colour in (POSIT
 LINES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 DASHES = ("-", "--", "-.", ":")
 
-CERTAIN = 2.0
+CERTAIN_DEVIATIONS = 2.0
 """Standard deviations from zero beyond which the sign of a weight is taken for certain."""
 
-LONGEST_WORD = 18
+MAX_WORD_CHARACTERS = 18
 """Letters of a word that are shown."""
 
 
@@ -98,7 +98,8 @@ def topics_by_number(model: Any, n_words: int) -> pd.DataFrame:
 
 def short_words(words: str) -> list[str]:
     """Return the words of a topic, long ones cut."""
-    return [word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…" for word in words.split(", ")]
+    n = MAX_WORD_CHARACTERS
+    return [word if len(word) <= n else f"{word[: n - 1]}…" for word in words.split(", ")]
 
 
 def structure_order(weights: NDArray[np.float64]) -> NDArray[np.intp]:

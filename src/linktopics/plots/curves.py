@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-__all__ = ["link_ranks", "trace"]
-
 Array = NDArray[np.float64]
 
-LEFT_OUT = 0.2
+SKIPPED_SHARE = 0.2
 """Share of the burn-in, at its start, that does not decide how tall the picture is."""
 
 
@@ -47,7 +45,7 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
     >>> from linktopics import DocumentNetwork, RelationalTopicModel, plots
     >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, n_chains=3, random_state=0).fit(network)
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, n_chains=3, random_state=0).fit(network)
     >>> len(plots.trace(model).lines)
     3
     """
@@ -86,7 +84,7 @@ def _traced(model: Any, quantity: str) -> Array:
 
 def _range(values: Array, n_burn_in: int) -> tuple[float, float]:
     """Return the limits that show all but the start of the burn-in."""
-    later = values[:, min(int(LEFT_OUT * n_burn_in), values.shape[1] - 1) :]
+    later = values[:, min(int(SKIPPED_SHARE * n_burn_in), values.shape[1] - 1) :]
     low, high = np.nanmin(later), np.nanmax(later)
     room = 0.05 * (high - low) or max(1e-9, 0.01 * abs(high))
     return float(low - room), float(high + room)
@@ -100,7 +98,7 @@ def link_ranks(
     Parameters
     ----------
     ranks : array-like, or mapping from name to array-like
-        Ranks of true links as `linktopics.metrics.link_ranks` gives them, of one model or by model.
+        Ranks of true links as `linktopics.evaluation.metrics.link_ranks` gives them, of one model or by model.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a figure.
     n_candidates : int, default=None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from linktopics.plots._layout import push_apart, stress_layout
 from linktopics.plots._style import (
     ATTRACTS,
-    CERTAIN,
+    CERTAIN_DEVIATIONS,
     FAINT,
     INK,
     NOTHING,
@@ -24,8 +24,6 @@ from linktopics.plots._style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["topic_graph"]
-
 Array = NDArray[np.float64]
 
 EDGES_PER_TOPIC = 1.5
@@ -34,10 +32,10 @@ EDGES_PER_TOPIC = 1.5
 FONT, LETTER, LINE = 9.0, 0.56, 1.1
 """Size of words in points, and width of a letter and height of a line relative to it, on average."""
 
-SMALLEST, LARGEST = 15.0, 30.0
+MIN_RADIUS, MAX_RADIUS = 15.0, 30.0
 """Radius of the smallest possible and of the largest topic, in points."""
 
-SMALLEST_ZOOM = 0.65
+MIN_ZOOM = 0.65
 """How far circles and words shrink, at most, on axes that are smaller than our own would be."""
 
 GAPS = (48, 40, 32, 24, 16, 10)
@@ -75,7 +73,7 @@ def topic_graph(
     >>> from linktopics import DocumentNetwork, RelationalTopicModel, plots
     >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
     >>> ax = plots.topic_graph(model, by="links")
     >>> len(ax.texts)
     2
@@ -90,9 +88,9 @@ def topic_graph(
         room, zoom = (72 * width - 16, 72 * height - 44), 1.0  # but for margins and the legend
     else:
         room = axes_points(ax)
-        zoom = float(np.clip(np.sqrt(room[0] * room[1] / (width * height)) / 72, SMALLEST_ZOOM, 1.0))
+        zoom = float(np.clip(np.sqrt(room[0] * room[1] / (width * height)) / 72, MIN_ZOOM, 1.0))
     shares = named["share"].to_numpy()
-    radii = zoom * np.maximum(LARGEST * np.sqrt(shares / shares.max()), SMALLEST)
+    radii = zoom * np.maximum(MAX_RADIUS * np.sqrt(shares / shares.max()), MIN_RADIUS)
     labels = ["\n".join(short_words(words)) for words in named["words"]]
     places = push_apart(stress_layout(_ties(strengths, by)), _boxes(radii, labels, zoom * FONT, room), room)
     ax.set(xlim=(0, room[0]), ylim=(0, room[1]))
@@ -130,7 +128,7 @@ def _edges(model: Any, strengths: Array, by: str, threshold: float | None) -> tu
         usable = np.triu(usable)
     if threshold is None:
         if by == "weights":
-            usable[usable < CERTAIN * model.link_weights_std_] = 0.0
+            usable[usable < CERTAIN_DEVIATIONS * model.link_weights_std_] = 0.0
         most = round(EDGES_PER_TOPIC * len(strengths))
         positive = np.sort(usable[usable > 0])[::-1]
         threshold = float(positive[most]) if len(positive) > most else 0.0

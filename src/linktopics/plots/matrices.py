@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from linktopics.plots._style import (
     ATTRACTS,
     BLUE,
-    CERTAIN,
+    CERTAIN_DEVIATIONS,
     FAINT,
     INK,
     REPELS,
@@ -22,19 +22,17 @@ from linktopics.plots._style import (
     structure_order,
     topics_by_number,
 )
-from linktopics.rendering import WHITE_TEXT_BELOW
+from linktopics.utils.terminal import WHITE_TEXT_BELOW
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-__all__ = ["topics", "weight_matrix"]
-
-MOST_VALUES, MOST_WORDS = 12, 16
+MAX_VALUES, MAX_WORD_LABELS = 12, 16
 """Topics up to which cells hold their numbers, and columns are named by words, unless told otherwise."""
 
-FONT, SMALLEST_FONT = 9.0, 4.5
+FONT, MIN_FONT = 9.0, 4.5
 
 
 def weight_matrix(
@@ -78,7 +76,7 @@ def weight_matrix(
     >>> from linktopics import DocumentNetwork, RelationalTopicModel, plots
     >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
     >>> ax = plots.weight_matrix(model)
     >>> ax.get_ylabel(), ax.get_xlabel()
     ('topic of the source', 'topic of the target')
@@ -89,8 +87,8 @@ def weight_matrix(
     topic_order = _order(model.link_weights_, named["share"].to_numpy(), order)
     n_topics = len(topic_order)
     labels = [", ".join(short_words(words)) for words in named["words"].iloc[topic_order]]
-    by_words = n_topics <= MOST_WORDS if columns == "auto" else columns == "words"
-    shown = n_topics <= MOST_VALUES if values == "auto" else bool(values)
+    by_words = n_topics <= MAX_WORD_LABELS if columns == "auto" else columns == "words"
+    shown = n_topics <= MAX_VALUES if values == "auto" else bool(values)
     new = ax is None
     ax = panel(ax, (8, 8))
     cell = _cell(n_topics) if new else min(axes_points(ax)) / n_topics
@@ -104,7 +102,7 @@ def weight_matrix(
     ax.set_xlabel("topic of the target" if directed else "topic", color=FAINT)
     if shown:
         _write_values(ax, weights, limit, min(FONT, 0.3 * cell))
-    _mark_uncertain(ax, np.abs(weights) < CERTAIN * deviations, cell, shown)
+    _mark_uncertain(ax, np.abs(weights) < CERTAIN_DEVIATIONS * deviations, cell, shown)
     if colorbar:
         _add_scale(ax, image)
     if new:
@@ -114,7 +112,7 @@ def weight_matrix(
 
 def _cell(n_topics: int) -> float:
     """Return the size of a cell, in points, in a figure of our own."""
-    cell = 36.0 if n_topics <= MOST_VALUES else 25.0 if n_topics <= MOST_WORDS else max(11.5, 29 - 0.43 * n_topics)
+    cell = 36.0 if n_topics <= MAX_VALUES else 25.0 if n_topics <= MAX_WORD_LABELS else max(11.5, 29 - 0.43 * n_topics)
     return max(cell, 190 / n_topics)
 
 
@@ -128,7 +126,7 @@ def _fit_figure(ax: Axes, side: float) -> None:
 
 def _font(cell: float) -> float:
     """Return the size of the names beside cells of a size, both in points."""
-    return float(np.clip(0.78 * cell, SMALLEST_FONT, FONT))
+    return float(np.clip(0.78 * cell, MIN_FONT, FONT))
 
 
 def _order(weights: NDArray[np.float64], shares: NDArray[np.float64], order: str | None) -> NDArray[np.intp]:
@@ -215,7 +213,7 @@ def topics(model: Any, axes: Any = None, *, n_words: int = 8, n_topics: int | No
     >>> from linktopics import DocumentNetwork, RelationalTopicModel, plots
     >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
-    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_iter=50, random_state=0).fit(network)
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
     >>> len(plots.topics(model, n_words=3))
     2
     """

@@ -10,21 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from linktopics import metrics
 from linktopics.errors import DataError
+from linktopics.evaluation import metrics
 from linktopics.plots._style import FAINT, by_name, legend, line_style, panel, plain_axes
+from linktopics.utils.checks import check_whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["calibration", "roc"]
-
 Array = NDArray[np.float64]
 
-CONFIDENCE = 1.96
+CONFIDENCE_DEVIATIONS = 1.96
 """Normal quantile of 95 % intervals."""
 
-NEXT_TO_NOTHING = 1e-12
+MIN_PROBABILITY = 1e-12
 """Stands for zero on logarithmic axes, far below what they show."""
 
 
@@ -122,8 +121,7 @@ def calibration(
     """
     if equal not in ("pairs", "links"):
         raise ValueError(f'equal is {equal!r}; it must be "pairs" or "links".')
-    if not n_bins >= 1:
-        raise ValueError(f"n_bins is {n_bins!r}; it must be a whole number from 1 on.")
+    check_whole_number("n_bins", n_bins, 1)
     named = by_name(probabilities)
     tables = {
         name: _reliability(*_check_pairs(labels, p, name, probabilities=True), n_bins, equal)
@@ -131,7 +129,7 @@ def calibration(
     }
     ax = panel(ax, (5.0, 4.6))
     plain_axes(ax)
-    ax.plot([NEXT_TO_NOTHING, 1], [NEXT_TO_NOTHING, 1], color=FAINT, linestyle=":", linewidth=1.3, zorder=1)
+    ax.plot([MIN_PROBABILITY, 1], [MIN_PROBABILITY, 1], color=FAINT, linestyle=":", linewidth=1.3, zorder=1)
     for number, (name, table) in enumerate(tables.items()):
         _draw_reliability(ax, table, number, name, counts=len(tables) == 1, log=log)
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability of a link", ylabel="share of links")
@@ -160,9 +158,9 @@ class _Reliability:
     @property
     def interval(self) -> tuple[Array, Array]:
         """Wilson's interval, which also holds where there are no links or only links."""
-        n, z2 = self.n_pairs, CONFIDENCE**2
+        n, z2 = self.n_pairs, CONFIDENCE_DEVIATIONS**2
         centre = (self.n_links + z2 / 2) / (n + z2)
-        half = CONFIDENCE / (n + z2) * np.sqrt(n * self.share * (1 - self.share) + z2 / 4)
+        half = CONFIDENCE_DEVIATIONS / (n + z2) * np.sqrt(n * self.share * (1 - self.share) + z2 / 4)
         return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
     @property
@@ -189,7 +187,7 @@ def _reliability(linked: NDArray[np.bool_], probabilities: Array, n_bins: int, e
 def _draw_reliability(ax: Axes, table: _Reliability, number: int, name: str, *, counts: bool, log: bool) -> None:
     style = line_style(number)
     lower, upper = table.interval
-    ax.vlines(table.predicted, np.maximum(lower, NEXT_TO_NOTHING), upper, color=style["color"], alpha=0.45, linewidth=3)
+    ax.vlines(table.predicted, np.maximum(lower, MIN_PROBABILITY), upper, color=style["color"], alpha=0.45, linewidth=3)
     some = table.n_links > 0 if log else np.ones(len(table.share), dtype=bool)
     if not some.all():
         ax.plot(table.predicted[~some], upper[~some], linestyle="", marker="v", markersize=5, color=style["color"])

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypedDict, TypeVar
 
-__all__ = ["CountParts", "CountedTexts", "TextParts"]
+from linktopics.registry import READERS
+
+__all__ = ["CountParts", "CountedTexts", "Reader", "TextParts", "accepted_forms", "register_reader"]
+
+Read = Callable[[Path, Sequence[str]], Mapping[str, Any]]
+AnyRead = TypeVar("AnyRead", bound=Read)
 
 
 class CountParts(TypedDict):
@@ -37,3 +45,53 @@ class TextParts(TypedDict):
     titles: list[Any] | None
     labels: list[Any] | None
     columns: dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A form of files that `open_network` can read.
+
+    Attributes
+    ----------
+    read : callable
+        Takes the path of a file or folder and the names of further fields to keep, and returns arguments of
+        `DocumentNetwork`, or of `DocumentNetwork.from_texts` if it gives texts.
+    form : str
+        The files in words, as errors name them.
+    recognises : callable
+        Takes the path and tells whether it is in this form.
+    gives : {"texts", "counts"}
+        Of counts the words are known, so that `open_network` takes no vectorizer and no further fields.
+    is_fallback : bool
+        Whether it is only asked where no other reader recognises the path.
+    """
+
+    read: Read
+    form: str
+    recognises: Callable[[Path], bool]
+    gives: Literal["texts", "counts"]
+    is_fallback: bool
+
+
+def register_reader(
+    name: str,
+    *,
+    form: str,
+    recognises: Callable[[Path], bool],
+    gives: Literal["texts", "counts"],
+    is_fallback: bool = False,
+) -> Callable[[AnyRead], AnyRead]:
+    """Return a decorator that lets `open_network` use a function; parameters are explained in `Reader`."""
+    if gives not in ("texts", "counts"):
+        raise ValueError(f'gives is {gives!r}; it must be "texts" or "counts".')
+
+    def register(read: AnyRead) -> AnyRead:
+        READERS.add(name, Reader(read, form, recognises, gives, is_fallback), read.__module__)
+        return read
+
+    return register
+
+
+def accepted_forms() -> str:
+    """Return all forms that are known, in words."""
+    return f"a folder that holds {', or '.join(reader.form for reader in READERS.values())}"

@@ -80,9 +80,7 @@ def find_file(folder: Path, names: Iterable[str]) -> Path | None:
 def the_only(found: list[Path]) -> Path | None:
     """Give the file that was found, if any; of two, nobody could tell which was read."""
     if len(found) > 1:
-        raise DataError(
-            f"{found[0]}: {found[1].name} is there, too, and only one of the two can be read; take one of them away."
-        )
+        raise DataError(f"{found[0].parent}: the folder holds both {found[0].name} and {found[1].name}; keep one.")
     return found[0] if found else None
 
 
@@ -92,6 +90,17 @@ def list_names(folder: Path) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError as error:
         raise DataError(f"{folder}: cannot be read ({error.strerror}); check who may read it.") from None
+
+
+def plain_names(folder: Path) -> list[str]:
+    """List what can be seen in a folder, without .gz; of a file, nothing."""
+    return [name.removesuffix(".gz") for name in visible(list_names(folder))] if folder.is_dir() else []
+
+
+def need_links(folder: Path, *names: str) -> None:
+    """Refuse a folder that holds none of these files of links."""
+    if find_file(folder, names) is None:
+        raise DataError(f"{folder}: the links are missing; put {' or '.join(names)} beside the documents.")
 
 
 def visible(names: Iterable[str]) -> list[str]:

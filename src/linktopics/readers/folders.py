@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from linktopics.errors import DataError
+from linktopics.readers import accepted_forms, register_reader
 from linktopics.readers._files import read_lines
 from linktopics.readers._markdown import ATTACHMENT, SUFFIXES, Note, Target, read_note
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from linktopics.readers import TextParts
 
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]+:(?!\s)|//", re.IGNORECASE)
@@ -56,6 +59,29 @@ def read_folder(path: str | os.PathLike[str]) -> TextParts:
         "labels": labels if any(labels) else None,
         "columns": {"tags": [note.tags for note in notes]} if tagged else {},
     }
+
+
+@register_reader(
+    "folders",
+    form=".md and .txt files with links in the text",
+    recognises=lambda path: path.is_dir() and bool(find_files(path)[0]),
+    gives="texts",
+    is_fallback=True,
+)
+def _open(folder: Path, columns: Sequence[str]) -> TextParts:
+    """Read a folder of text files; without links between them it is not what somebody would want to open."""
+    parts = read_folder(folder)
+    for name in columns:
+        if name not in parts["columns"]:
+            there = ", ".join(parts["columns"]) or "none"
+            raise DataError(f"{folder}: the text files have no field {name!r} in their front matter; known: {there}.")
+    ids = set(parts["ids"])
+    if not any(source != target and target in ids for source, target in parts["links"]):
+        raise DataError(
+            f"{folder}: no links were found between the {len(ids):,} text files in the folder; link them as "
+            f"[[name]] or [text](name.md), or pass {accepted_forms()}."
+        )
+    return parts
 
 
 def find_files(root: Path) -> tuple[list[str], set[str]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linktopics._checks import list_of_names
 from linktopics.errors import DataError
+from linktopics.network.validation import list_of_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

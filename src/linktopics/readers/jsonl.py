@@ -8,12 +8,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linktopics._checks import list_of_names
 from linktopics.errors import DataError
-from linktopics.readers._files import find_file, line_error, mixed_ends, read_lines
+from linktopics.network.validation import list_of_names
+from linktopics.readers import register_reader
+from linktopics.readers._files import find_file, line_error, mixed_ends, need_links, plain_names, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from linktopics.readers import TextParts
 
@@ -42,6 +43,17 @@ def read_jsonl(
         "labels": _optional(records, "label"),
         "columns": _columns(documents, records, list_of_names(columns, "columns")),
     }
+
+
+@register_reader(
+    "jsonl",
+    form="documents.jsonl and links.csv",
+    recognises=lambda path: "documents.jsonl" in plain_names(path),
+    gives="texts",
+)
+def _open(folder: Path, columns: Sequence[str]) -> TextParts:
+    need_links(folder, "links.csv")
+    return read_jsonl(folder, None, columns)
 
 
 def _read_documents(path: Path) -> list[dict[str, Any]]:

@@ -11,9 +11,21 @@ import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
-from linktopics.readers._files import find_file, line_error, list_names, read_rows, the_only, visible
+from linktopics.readers import register_reader
+from linktopics.readers._files import (
+    find_file,
+    line_error,
+    list_names,
+    need_links,
+    plain_names,
+    read_rows,
+    the_only,
+    visible,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from linktopics.readers import CountParts
 
     PathLike = str | os.PathLike[str]
@@ -62,6 +74,18 @@ def read_ldac(
         "titles": headings,
         "labels": labels,
     }
+
+
+@register_reader(
+    "ldac",
+    form="documents.txt or a .dat file with links.txt or cites.txt (LDA-C), each plain or as .gz",
+    recognises=lambda path: any(name == "documents.txt" or name.endswith(".dat") for name in plain_names(path)),
+    gives="counts",
+)
+def _open(folder: Path, _: Sequence[str]) -> dict[str, Any]:
+    need_links(folder, "links.txt", "cites.txt")
+    parts = read_ldac(folder, None, vocabulary=None, titles=None, ids=None, links_reversed=False)
+    return {**parts, "link_ends": "indices"}
 
 
 def _documents_in(folder: Path) -> Path:

@@ -10,9 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
-from linktopics.readers._files import find_file, line_error, list_names, read_rows, visible
+from linktopics.readers import register_reader
+from linktopics.readers._files import find_file, line_error, list_names, plain_names, read_rows, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from linktopics.readers import CountParts
 
 
@@ -45,6 +48,18 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
     )
     vocabulary = [f"w{word}" for word in range(n_words)]
     return {"counts": counts, "links": links, "ids": ids, "vocabulary": vocabulary, "labels": labels, "titles": None}
+
+
+@register_reader(
+    "linqs",
+    form=".content and .cites files (LINQS)",
+    recognises=lambda path: any(
+        name.endswith(".content") for name in plain_names(path) or [path.name.removesuffix(".gz")]
+    ),
+    gives="counts",
+)
+def _open(path: Path, _: Sequence[str]) -> CountParts:
+    return read_linqs(path)
 
 
 def _content_files(path: Path) -> list[Path]:

@@ -6,9 +6,9 @@ import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from linktopics._checks import as_list, check_texts
-from linktopics._report import numbered
 from linktopics.errors import DataError
+from linktopics.network.report import numbered
+from linktopics.network.validation import as_list, split_texts
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -21,21 +21,6 @@ def default_vectorizer() -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]\w+\b")
-
-
-def split_texts(
-    texts: Sequence[str] | Mapping[Any, str], ids: Iterable[Hashable] | None
-) -> tuple[list[str], list[Any] | None]:
-    """List texts and their ids, which are the keys of a mapping."""
-    names = None if ids is None else as_list(ids)
-    if isinstance(texts, Mapping):
-        if names is not None:
-            raise DataError("texts is a mapping, so its keys are the ids; leave ids out.")
-        names, texts = list(texts), list(texts.values())
-    listed = check_texts(texts, names)
-    if not listed:
-        raise DataError("texts is empty; give at least one document.")
-    return listed, names
 
 
 def read_texts(

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linktopics.pairs import TrainingPairs
-
-__all__ = ["Corpus", "Seeds", "tokens"]
+from linktopics.network.pairs import TrainingPairs
 
 CHUNK = 2**16
 """Documents whose counts are spelt out at once."""

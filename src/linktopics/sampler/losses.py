@@ -6,16 +6,17 @@ package needs to know which loss is in use. A loss draws the variable and gives 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
+from linktopics.registry import LOSSES
 from linktopics.sampler.polya_gamma import draw_polya_gamma
-
-__all__ = ["HingeLoss", "LogisticLoss", "Loss", "make_loss"]
 
 Array = NDArray[np.float64]
 
@@ -29,30 +30,81 @@ Started from 1, weights are drawn at scores of cost / 2 first, and where links c
 the chain takes some cost * pairs sweeps to come back from there."""
 
 
-class Loss(Protocol):
-    """What the sampler asks of a loss; `label` and `cost` have one entry per pair."""
+@dataclass
+class Loss(ABC):
+    """What the sampler asks of a loss.
+
+    Parameters
+    ----------
+    label : ndarray of bool, one for each pair
+        Whether the pair is linked.
+    cost : ndarray of float, one for each pair
+        Its weight.
+    margin : float
+        The model's parameter of this name, which a loss may use.
+    """
 
     label: NDArray[np.bool_]
     cost: Array
+    margin: float = 1.0
+
+    max_slope: ClassVar[float] = np.inf
+    """Upper limit of the derivative of a link's log-odds with respect to its score. With it, candidates are ranked in
+    single precision first; without, all of them are in double precision."""
+
+    @property
+    def sign(self) -> Array:
+        """+1 for a link and -1 for a non-link."""
+        return np.where(self.label, 1.0, -1.0)
 
     def start(self) -> Array:
-        """Return the augmented variables that a chain starts from."""
+        """Return the augmented variables that a chain starts from: 1, unless a loss has better ones."""
+        return np.ones(len(self.cost))
 
+    @abstractmethod
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
-        """Draw the augmented variables given the scores."""
+        """Draw the augmented variables, which are positive, given the scores."""
 
+    @abstractmethod
     def gaussian(self, augmented: Array) -> tuple[Array, Array]:
         """Return (linear, quadratic) given the augmented variables."""
 
+    @abstractmethod
     def log_likelihood(self, scores: Array) -> float:
         """Return the log pseudo-likelihood of the labels, the augmented variables integrated out."""
 
+    @abstractmethod
     def probability(self, scores: Array) -> Array:
-        """Return the probability of a link that a score stands for, at cost 1 for both classes."""
+        """Return the probability of a link that a score stands for, at cost 1 for both classes.
+
+        That of minus the score must be the probability of no link.
+        """
+
+    def no_link(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probability of no link in single precision; scores are overwritten."""
+        return np.asarray(self.probability(np.negative(scores, out=scores)), np.float32)
 
 
-@dataclass
-class LogisticLoss:
+Kind = TypeVar("Kind", bound=type[Loss])
+
+
+def register_loss(name: str) -> Callable[[Kind], Kind]:
+    """Return a decorator that makes a class of losses known as ``loss=name``.
+
+    Examples
+    --------
+    See `docs/developer/how-to-add.md`.
+    """
+
+    def register(loss: Kind) -> Kind:
+        LOSSES.add(name, loss, loss.__module__)
+        return loss
+
+    return register
+
+
+@register_loss("logistic")
+class LogisticLoss(Loss):
     """Likelihood sigmoid(s omega) ** cost, s = +1 for a link and -1 for a non-link, by Polya-Gamma variables.
 
     References
@@ -60,8 +112,7 @@ class LogisticLoss:
     Polson, Scott and Windle (2013), Bayesian inference for logistic models using Polya-Gamma latent variables.
     """
 
-    label: NDArray[np.bool_]
-    cost: Array
+    max_slope = 1.0
 
     def start(self) -> Array:
         """Return 1, or for large costs the mean at score 0."""
@@ -83,9 +134,15 @@ class LogisticLoss:
         """Return sigmoid(score)."""
         return np.asarray(expit(scores))
 
+    def no_link(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return 1 / (1 + exp(score)), in place."""
+        np.exp(scores, out=scores)
+        scores += 1.0
+        return np.reciprocal(scores, out=scores)
 
-@dataclass
-class HingeLoss:
+
+@register_loss("hinge")
+class HingeLoss(Loss):
     """Pseudo-likelihood exp(-2 cost max(0, margin - s omega)), s = +1 for a link and -1 for a non-link.
 
     References
@@ -93,13 +150,7 @@ class HingeLoss:
     Polson and Scott (2011), Data augmentation for support vector machines.
     """
 
-    label: NDArray[np.bool_]
-    cost: Array
-    margin: float
-
-    def start(self) -> Array:
-        """Return 1."""
-        return np.ones(len(self.cost))
+    max_slope = 4.0
 
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
         """Draw variables whose reciprocals are inverse Gaussian with mean 1 / (cost |margin - s score|) and shape 1.
@@ -114,9 +165,8 @@ class HingeLoss:
 
     def gaussian(self, augmented: Array) -> tuple[Array, Array]:
         """Return cost s (variable + cost margin) / variable and cost^2 / variable."""
-        sign = np.where(self.label, 1.0, -1.0)
         ratio = self.cost / augmented
-        return self.cost * sign * (1.0 + ratio * self.margin), self.cost * ratio
+        return self.cost * self.sign * (1.0 + ratio * self.margin), self.cost * ratio
 
     def log_likelihood(self, scores: Array) -> float:
         """Return sum -2 cost max(0, margin - s score)."""
@@ -128,6 +178,6 @@ class HingeLoss:
 
 
 def make_loss(name: str, label: NDArray[np.bool_], link_cost: float, nonlink_cost: float, margin: float) -> Loss:
-    """Return the loss called "logistic" or "hinge"."""
+    """Return the loss that is registered under a name, for pairs with these labels."""
     cost = np.where(label, float(link_cost), float(nonlink_cost))
-    return LogisticLoss(label, cost) if name == "logistic" else HingeLoss(label, cost, margin)
+    return LOSSES[name](label, cost, margin)

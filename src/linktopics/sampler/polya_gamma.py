@@ -3,8 +3,10 @@
 Whole shapes are drawn by Devroye's method, a sum over the shape, in a kernel that is faster than the
 package polyagamma. Large shapes are drawn by that package, by the saddle-point method. Its methods for fractional
 shapes are off by up to 5 % in the variance and 1 % in the mean (shape 2.5 or 3.5, score 0), and the saddle point breaks
-at large scores (from 30). So the fractional part of a shape is drawn here as a sum of gamma variates, and large scores
-from the inverse Gaussian that the distribution turns into there.
+at large scores (from 30) and at very large shapes (from 1e8 it rejects all its proposals at some scores and never
+returns). So the fractional part of a shape is drawn here as a sum of gamma variates, large scores from the inverse
+Gaussian that the distribution turns into there, and very large shapes from the inverse Gaussian of the same mean and
+variance.
 """
 
 from __future__ import annotations
@@ -15,14 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from polyagamma import random_polyagamma
 
+from linktopics.errors import SamplingError
 from linktopics.kernels.polya_gamma import STEPS, add_polya_gamma, upper_part
-
-__all__ = ["draw_polya_gamma"]
 
 Array = NDArray[np.float64]
 
 LARGE_SHAPE = 20
 """Above this shape the saddle-point method is used; its moments cannot be told from the true ones there."""
+
+SADDLE_MAX_SHAPE = 1e6
+"""Above this shape the inverse Gaussian of the same mean and variance is used: by the central limit theorem its
+distribution function is off by less than 1e-4. The saddle-point method takes more and more proposals from 1e7 on."""
 
 LARGE_SCORE = 20.0
 """Above this score PG(shape, score) is inverse Gaussian but for a relative error of about shape * exp(-score)."""
@@ -41,6 +46,11 @@ def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Ar
     rng : numpy.random.Generator
         Source of randomness.
 
+    Raises
+    ------
+    SamplingError
+        If a score is not finite.
+
     Examples
     --------
     >>> import numpy as np
@@ -54,9 +64,18 @@ def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Ar
     moderate = score <= LARGE_SCORE
     few = moderate & (whole <= LARGE_SHAPE)
     part = np.flatnonzero(~moderate)
+    if not np.isfinite(score[part]).all():
+        raise SamplingError(
+            "the augmented variables could not be drawn: the scores of pairs are not finite. Weights or features of "
+            "pairs are extreme, or topics are no numbers."
+        )
     if len(part):
         result[part] = rng.wald(shape[part] / (2 * score[part]), shape[part] ** 2 / 4)
-    part = np.flatnonzero(moderate & ~few)
+    huge = moderate & (whole > SADDLE_MAX_SHAPE)
+    part = np.flatnonzero(huge)
+    if len(part):
+        result[part] = _draw_huge(shape[part], score[part], rng)
+    part = np.flatnonzero(moderate & ~few & ~huge)
     if len(part):
         result[part] = random_polyagamma(shape[part], score[part], method="saddle", random_state=rng)
     add_polya_gamma(np.where(few, whole, 0.0), score, _upper_parts(), rng, result)
@@ -70,6 +89,14 @@ def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Ar
 def _upper_parts() -> Array:
     """Return the kernel's table for all scores that it is asked for."""
     return np.array([upper_part(step / STEPS) for step in range(int(LARGE_SCORE / 2 * STEPS) + 2)])
+
+
+def _draw_huge(shape: Array, score: Array, rng: np.random.Generator) -> Array:
+    """Draw from the inverse Gaussian that has the mean and the variance of PG(shape, score)."""
+    z = np.maximum(score, 1e-4)  # below, neither moment changes by more than 1e-9 of itself
+    mean = shape * np.tanh(z / 2) / (2 * z)
+    variance = shape * (np.sinh(z) - z) / (4 * z**3 * np.cosh(z / 2) ** 2)
+    return rng.wald(mean, mean * (mean * mean / variance))
 
 
 def _draw_fraction(shape: Array, score: Array, rng: np.random.Generator) -> Array:

@@ -11,8 +11,6 @@ from scipy.special import digamma
 
 from linktopics.sampler.corpus import Corpus
 
-__all__ = ["Priors", "learn_alpha", "learn_beta"]
-
 Array = NDArray[np.float64]
 
 SMALLEST, LARGEST = 1e-4, 1e4

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Settings"]
+PRIOR_RANGE = (1e-9, 1e9)
+"""Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
+
+LINK_RANGE = (1e-9, 1e9)
+"""Of costs and of the variance of weights: their products, squares and inverses are to stay numbers in float32, too."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The model and its priors; see `RelationalTopicModel` for what each means."""
+    """The model and its priors; see `RelationalTopicModel` for what each means, and for the defaults.
+
+    `weight_method` is "auto", or the way to draw the weights: "cholesky" or "cg", conjugate gradients.
+    """
 
     n_topics: int
-    loss: str = "logistic"
-    weights: str = "full"
-    exact: bool = True
-    alpha: float = 5.0
-    beta: float = 0.01
-    weight_variance: float = 1.0
-    link_cost: float = 4.0
-    nonlink_cost: float = 1.0
-    margin: float = 1.0
-    weight_method: str = "auto"
-    n_shards: int = 1
+    loss: str
+    weights: str
+    exact: bool
+    alpha: float
+    beta: float
+    weight_variance: float
+    link_cost: float
+    nonlink_cost: float
+    margin: float
+    weight_method: str
+    n_shards: int

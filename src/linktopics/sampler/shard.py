@@ -9,19 +9,17 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from linktopics.errors import SamplingError
-from linktopics.kernels.lanes import padded
 from linktopics.kernels.likelihood import log_rising
 from linktopics.kernels.partition import pack, unpack
+from linktopics.kernels.simd import padded
 from linktopics.kernels.sweep import pair_scores, project, sweep
-from linktopics.sampler.checking import Account
+from linktopics.sampler.debug import DebugSnapshot
 from linktopics.sampler.losses import make_loss
-from linktopics.sampler.parts import Part
+from linktopics.sampler.pair_sums import PairSums
+from linktopics.sampler.partition import Partition
 from linktopics.sampler.priors import Priors
 from linktopics.sampler.settings import Settings
 from linktopics.sampler.state import State
-from linktopics.sampler.sums import PairSums
-
-__all__ = ["Shard", "log_rising_factorial"]
 
 Array = NDArray[np.float64]
 Message = dict[str, tuple[NDArray, ...]]
@@ -35,12 +33,12 @@ class Shard:
 
     Parameters
     ----------
-    part : Part
+    part : Partition
         Documents and pairs.
     settings : Settings
         The model.
     state : State
-        What of the chain's state belongs to the part (see `piece`); changed in place.
+        What of the chain's state belongs to the part (see `slice_state`); changed in place.
 
     Attributes
     ----------
@@ -48,7 +46,7 @@ class Shard:
         The Gaussian form of the loss, as `condition` or `hold` left it.
     """
 
-    def __init__(self, part: Part, settings: Settings, state: State) -> None:
+    def __init__(self, part: Partition, settings: Settings, state: State) -> None:
         self.part = part
         self.corpus = corpus = part.corpus
         self.settings = settings
@@ -74,12 +72,6 @@ class Shard:
         # Counts as of the last exchange.
         self._words = state.word_topic.copy() if part.n_parts > 1 else state.word_topic
         self._total = state.topic_total.copy()
-
-    @property
-    def priors(self) -> Priors:
-        """The prior counts in use."""
-        assert self.state.priors is not None
-        return self.state.priors
 
     # ----------------------------------------------------------------------------------------------------------------
     # Steps of an iteration
@@ -124,7 +116,7 @@ class Shard:
 
     def draw_topics(self, trace: NDArray[np.float32] | None = None) -> None:
         """Redraw the topics of all tokens given the state's weights and the Gaussian form of the loss."""
-        corpus, state, priors, seeds = self.corpus, self.state, self.priors, self.corpus.seeds
+        corpus, state, priors, seeds = self.corpus, self.state, self.state.priors, self.corpus.seeds
         width = len(self._topics)
         alpha, mass = np.zeros((1, width), np.float32), np.zeros(width)
         alpha[0, : len(priors.alpha)] = priors.alpha
@@ -217,7 +209,7 @@ class Shard:
         if not empty.any():
             return self.state.doc_topic
         rows = self.state.doc_topic.copy()
-        rows[empty, : self.settings.n_topics] = self.priors.shares
+        rows[empty, : self.settings.n_topics] = self.state.priors.shares
         return rows
 
     def project(self) -> None:
@@ -240,7 +232,7 @@ class Shard:
 
         That of the totals is left out.
         """
-        part, state, seeds, priors = self.part, self.state, self.corpus.seeds, self.priors
+        part, state, seeds, priors = self.part, self.state, self.corpus.seeds, self.state.priors
         own, alpha, beta, total = slice(0, part.n_own), priors.alpha, priors.beta, priors.alpha_total
         doc_topic, words = state.doc_topic[own], part.words_of[part.number]
         topics = 0.0
@@ -265,56 +257,56 @@ class Shard:
     # What shards tell each other: one message for each shard, and one from each
     # ----------------------------------------------------------------------------------------------------------------
 
-    def tell_counts(self) -> list[Message]:
-        """Tell each shard what has changed in the counts of its words, and the topics of its guests from here."""
+    def send_counts(self) -> list[Message]:
+        """Tell each shard what has changed in the counts of its words, and the topics of its ghosts from here."""
         change, total = self.state.word_topic - self._words, self.state.topic_total - self._total
         return [
             {"words": (_narrow(change[words]), total), **topics}
-            for words, topics in zip(self.part.words_of, self.tell_topics(), strict=True)
+            for words, topics in zip(self.part.words_of, self.send_topics(), strict=True)
         ]
 
-    def hear_counts(self, messages: list[Message]) -> None:
-        """Add up the changes in the counts of own words, and take in the topics of guests."""
+    def receive_counts(self, messages: list[Message]) -> None:
+        """Add up the changes in the counts of own words, and take in the topics of ghosts."""
         words = self.part.words_of[self.part.number]
         for message in messages:
             change, total = message["words"]
             self._words[words] += change
             self._total += total
         self.state.topic_total[:] = self._total
-        self.hear_topics(messages)
+        self.receive_topics(messages)
 
-    def tell_topics(self) -> list[Message]:
-        """Tell each shard the topics of its guests from here."""
-        told = [pack(self.state.doc_topic, guests) for guests in self.part.sent_documents]
+    def send_topics(self) -> list[Message]:
+        """Tell each shard the topics of its ghosts from here."""
+        told = [pack(self.state.doc_topic, ghosts) for ghosts in self.part.sent_documents]
         return [{"topics": (n, topic, _narrow(count))} for n, topic, count in told]
 
-    def hear_topics(self, messages: list[Message]) -> None:
-        """Take in the topics of guests."""
-        for rows, message in zip(self.part.guests_from, messages, strict=True):
+    def receive_topics(self, messages: list[Message]) -> None:
+        """Take in the topics of ghosts."""
+        for rows, message in zip(self.part.ghosts_from, messages, strict=True):
             n, topic, count = message["topics"]
             unpack(n, topic, count.astype(np.float32), self.state.doc_topic, rows.start)
 
-    def tell_sums(self) -> list[Message]:
+    def send_sums(self) -> list[Message]:
         """Tell each shard the counts of own words, and the augmented variables of own pairs that end there."""
         counts = _narrow(self._words[self.part.words_of[self.part.number]])
         return [{"words": (counts,), "pairs": (self.state.augmented[pairs],)} for pairs in self.part.sent_pairs]
 
-    def hear_sums(self, messages: list[Message]) -> None:
+    def receive_sums(self, messages: list[Message]) -> None:
         """Take in the counts of all words, and the augmented variables of pairs that enter from other shards."""
         for words, pairs, message in zip(self.part.words_of, self.part.pairs_from, messages, strict=True):
             self._words[words] = message["words"][0]
             self.state.augmented[pairs] = message["pairs"][0]
         self.state.word_topic[:] = self._words
 
-    def keepsake(self) -> tuple[NDArray[np.int32], Array, dict[str, Any], NDArray[np.uint64]]:
+    def snapshot(self) -> tuple[NDArray[np.int32], Array, dict[str, Any], NDArray[np.uint64]]:
         """Return all that has to be kept of the shard: own assignments, augmented variables and random states."""
         state = self.state
         own = state.augmented[: self.part.n_own_pairs].copy()
         return state.assignments.copy(), own, dict(state.rng.bit_generator.state), state.stream.copy()
 
-    def account(self) -> Account:
+    def debug_snapshot(self) -> DebugSnapshot:
         """Return all that the shard holds, to be checked."""
-        return Account(self.state, self._projection, self._words, self._total)
+        return DebugSnapshot(self.state, self._projection, self._words, self._total)
 
 
 def _narrow(counts: NDArray[np.float32]) -> NDArray:

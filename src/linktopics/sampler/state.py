@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from linktopics.kernels.counts import add_up
 from linktopics.kernels.drawing import rng_streams
-from linktopics.kernels.lanes import padded
+from linktopics.kernels.simd import padded
 from linktopics.sampler.corpus import Corpus
 from linktopics.sampler.priors import Priors
-
-__all__ = ["State", "count_topics", "initial_state", "random_states"]
+from linktopics.sampler.settings import Settings
 
 
 @dataclass
@@ -42,12 +41,12 @@ class State:
         Random numbers of the augmented variables, for each shard; those of the first serve the weights, too.
     streams : ndarray of uint64, shape (n_shards, 4)
         Random numbers of the topic sweep.
+    priors : Priors
+        Prior counts, which may be learned during burn-in.
     log_joint : float
         Log joint density of words, topics, links and weights (augmented variables integrated out).
     log_links : float
         The links' part of it: the log pseudo-likelihood of the pairs' labels.
-    priors : Priors or None
-        Prior counts, which may be learned on the way; None before the first iteration.
     """
 
     iteration: int
@@ -60,9 +59,9 @@ class State:
     augmented: NDArray[np.float64]
     generators: list[np.random.Generator]
     streams: NDArray[np.uint64]
+    priors: Priors
     log_joint: float = float("nan")
     log_links: float = 0.0
-    priors: Priors | None = None
 
     @property
     def rng(self) -> np.random.Generator:
@@ -95,11 +94,12 @@ def random_states(
     return generators, rng_streams(for_stream.spawn(n_shards))
 
 
-def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence, n_shards: int = 1) -> State:
+def initial_state(corpus: Corpus, settings: Settings, seed: np.random.SeedSequence) -> State:
     """Return the state the paper starts from: topics drawn uniformly, augmented variables 1, weights 0.
 
     Seed words start in their topic; one that several topics have, in the last of them.
     """
+    n_topics = settings.n_topics
     for_topics, for_rng, for_stream = seed.spawn(3)
     assignments = np.random.default_rng(for_topics).integers(n_topics, size=corpus.n_tokens, dtype=np.int32)
     if len(corpus.seeds.word):
@@ -108,7 +108,7 @@ def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence, n
         seeded = topic_of[corpus.words]
         assignments = np.where(seeded >= 0, seeded, assignments)
     doc_topic, word_topic, topic_total = count_topics(corpus, assignments, n_topics)
-    generators, streams = random_states(for_rng, for_stream, n_shards)
+    generators, streams = random_states(for_rng, for_stream, settings.n_shards)
     return State(
         iteration=0,
         assignments=assignments,
@@ -120,4 +120,5 @@ def initial_state(corpus: Corpus, n_topics: int, seed: np.random.SeedSequence, n
         augmented=np.ones(corpus.n_pairs),
         generators=generators,
         streams=streams,
+        priors=Priors.even(n_topics, settings.alpha, settings.beta),
     )

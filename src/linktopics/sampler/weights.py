@@ -26,11 +26,9 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from linktopics.errors import SamplingError
 
-__all__ = ["CHOLESKY_MAX_TOPICS", "WeightSampler"]
-
 Array = NDArray[np.float64]
 Operator = Callable[[Array], Array]
-Ask = Callable[..., list[Any]]
+CallAll = Callable[..., list[Any]]
 
 CHOLESKY_MAX_TOPICS = 8
 """Up to here the matrix of size K^2 is cheaper to build and factor than a dozen products with it."""
@@ -83,13 +81,13 @@ class WeightSampler:
         self.variance = variance
         self.method = ("cholesky" if n_topics <= CHOLESKY_MAX_TOPICS else "cg") if method == "auto" else method
 
-    def draw(self, ask: Ask, start: Array, feature_start: Array) -> tuple[Array, Array]:
+    def draw(self, call: CallAll, start: Array, feature_start: Array) -> tuple[Array, Array]:
         """Return new weights of topics, K x K, and of features.
 
         Parameters
         ----------
-        ask : callable
-            ``ask(name, *args)`` returns ``name(*args)`` of the sums of every shard, as a list; "noise" are standard
+        call : callable
+            ``call(name, *args)`` returns ``name(*args)`` of the sums of every shard, as a list; "noise" are standard
             normal variates.
         start : ndarray of shape (K, K)
             Where conjugate gradients start: the last weights.
@@ -97,25 +95,25 @@ class WeightSampler:
             The same for the weights of features.
         """
         if self.kind == "diagonal":
-            return self._draw_diagonal(ask)
+            return self._draw_diagonal(call)
         if self.method == "cholesky":
-            return self._draw_cholesky(ask)
-        return self._draw_cg(ask, start, feature_start)
+            return self._draw_cholesky(call)
+        return self._draw_cg(call, start, feature_start)
 
-    def _draw_diagonal(self, ask: Ask) -> tuple[Array, Array]:
+    def _draw_diagonal(self, call: CallAll) -> tuple[Array, Array]:
         K = self.n_topics
-        precision, pull = _added(ask("diagonal"))
-        eta = self._draw_dense(ask, precision, pull, np.diag)
+        precision, pull = _added(call("diagonal"))
+        eta = self._draw_dense(call, precision, pull, np.diag)
         return np.diag(eta[:K]), eta[K:]
 
-    def _draw_cholesky(self, ask: Ask) -> tuple[Array, Array]:
+    def _draw_cholesky(self, call: CallAll) -> tuple[Array, Array]:
         K = self.n_topics
         upper = np.triu_indices(K)
         index = np.zeros((K, K), np.int64)
         index[upper] = np.arange(len(upper[0]))
         index = np.maximum(index, index.T)
         # grouped[(k, k'), (l, l')] is the entry of the precision at row (k, l) and column (k', l').
-        grouped, pull, feature_pull, mixed, feature_precision = _added(ask("matrices", index))
+        grouped, pull, feature_pull, mixed, feature_precision = _added(call("matrices", index))
         precision = grouped[index[:, :, None, None], index[None, None]].transpose(0, 2, 1, 3).reshape(K * K, K * K)
         pull, mixed = pull.reshape(-1), mixed.reshape(K * K, -1)
         if self.symmetric:
@@ -129,11 +127,11 @@ class WeightSampler:
         precision = np.block([[precision, mixed], [mixed.T, feature_precision]])
         pull = np.append(pull, feature_pull)
         places = upper if self.symmetric else np.indices((K, K))
-        free = self._draw_dense(ask, precision, pull, lambda sums: self._fold(sums)[tuple(places)].reshape(-1))
+        free = self._draw_dense(call, precision, pull, lambda sums: self._fold(sums)[tuple(places)].reshape(-1))
         n = len(free) - self.n_features
         return np.asarray(free[:n][index] if self.symmetric else free[:n].reshape(K, K)), free[n:]
 
-    def _draw_dense(self, ask: Ask, precision: Array, pull: Array, free: Operator) -> Array:
+    def _draw_dense(self, call: CallAll, precision: Array, pull: Array, free: Operator) -> Array:
         """Draw from N(Lambda^-1 pull, Lambda^-1), Lambda = precision + I / variance, which is at hand as a matrix.
 
         By Cholesky factors, with the least of `JITTERS` that will do; where none will, by conjugate gradients. `free`
@@ -142,12 +140,12 @@ class WeightSampler:
         precision = precision + np.eye(len(precision)) / self.variance
         if not (np.isfinite(precision).all() and np.isfinite(pull).all()):
             raise _out_of_range("the sums over pairs are not finite")
-        noise = _noise(ask, len(pull))
+        noise = _noise(call, len(pull))
         for jitter in JITTERS:
             drawn = _draw_by_factor(precision, pull, noise, jitter)
             if drawn is not None:
                 return drawn
-        perturbed, of_features = _added(ask("perturb"))
+        perturbed, of_features = _added(call("perturb"))
         right = np.append(free(perturbed), of_features) + noise / np.sqrt(self.variance)
         diagonal = np.diag(precision)
         solved = _conjugate_gradients(
@@ -157,9 +155,9 @@ class WeightSampler:
             raise _out_of_range("their precision is not positive definite, and conjugate gradients fail, too")
         return solved
 
-    def _draw_cg(self, ask: Ask, start: Array, feature_start: Array) -> tuple[Array, Array]:
+    def _draw_cg(self, call: CallAll, start: Array, feature_start: Array) -> tuple[Array, Array]:
         K, F = self.n_topics, self.n_features
-        sums, stiff, noises = zip(*ask("to_solve", K * K + F, MAX_STIFF_PAIRS), strict=True)
+        sums, stiff, noises = zip(*call("to_solve", K * K + F, MAX_STIFF_PAIRS), strict=True)
         pull, feature_pull, *margins, feature_precision = _added(list(sums))
         noise = noises[0] / np.sqrt(self.variance)
         prior = noise[: K * K].reshape(K, K)
@@ -172,7 +170,7 @@ class WeightSampler:
 
         # A vector of unknowns is U, row by row, and then the weights of features.
         def multiply(x: Array) -> Array:
-            of_topics, of_features = _added(ask("product", x[: K * K].reshape(K, K), x[K * K :]))
+            of_topics, of_features = _added(call("product", x[: K * K].reshape(K, K), x[K * K :]))
             return np.append(self._fold(of_topics), of_features) + x / self.variance
 
         measure = np.append(self._measure(), np.ones(F))
@@ -189,7 +187,7 @@ class WeightSampler:
                 return 0.5 * (U + U.T) if self.symmetric else U, x[K * K :]  # symmetric but for rounding
         if K > DENSE_MAX_TOPICS:
             raise _out_of_range(f"conjugate gradients left an error after {CG_MAX_ITERATIONS} iterations")
-        return self._draw_cholesky(ask)
+        return self._draw_cholesky(call)
 
     def _fold(self, gradient: Array) -> Array:
         """Turn a gradient over all entries of U into one over the free weights, held in a matrix."""
@@ -253,9 +251,9 @@ def _added(parts: list[tuple[Array, ...]]) -> list[Array]:
     return [sum(arrays[1:], start=arrays[0]) for arrays in zip(*parts, strict=True)]
 
 
-def _noise(ask: Ask, size: int) -> Array:
+def _noise(call: CallAll, size: int) -> Array:
     """Return standard normal variates, which the first shard draws."""
-    return np.asarray(ask("noise", size)[0])
+    return np.asarray(call("noise", size)[0])
 
 
 def _inverse(matrix: Array, plain: bool) -> Array:

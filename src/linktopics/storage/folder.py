@@ -1,9 +1,9 @@
-"""A folder of arrays behind one manifest. The manifest names its files; renaming it into place is what makes a change.
+"""A folder of files of arrays and a manifest that lists them; renaming a new manifest into place is the commit.
 
 Data files are written under names that were never used before. A crash at any moment therefore leaves the last manifest
-with all its files, or, in a new folder, no manifest. While a run is on its way there is a second manifest, of the
-checkpoint before, for the case that the disk damages the first. Files that neither names are removed after the next
-change. Who writes holds the folder's lock.
+with all its files, or, in a new folder, no manifest. While a run is in progress there is a second manifest, of the
+previous checkpoint, in case the disk damages the first. Files that neither lists are removed after the next commit. A
+writer holds the folder's lock.
 """
 
 from __future__ import annotations
@@ -25,32 +25,34 @@ from numpy.typing import NDArray
 
 from linktopics.errors import DataError, LinktopicsError, ModelError
 from linktopics.storage.lock import LOCK, FolderLock
+from linktopics.storage.manifest import (
+    FORMAT,
+    MAX_MANIFEST_BYTES,
+    Manifest,
+    decode_manifest,
+    encode_manifest,
+    format_error,
+    manifest_checksum,
+)
 from linktopics.storage.system_files import is_system_file
-
-__all__ = ["FORMAT", "MANIFEST", "PREVIOUS", "ModelFolder", "said"]
-
-FORMAT = 1
-"""Goes up when older versions could no longer read what is written."""
+from linktopics.utils.atomic_write import atomic_write
 
 MANIFEST = "model.json"
 
-PREVIOUS = "model-previous.json"
+PREVIOUS_MANIFEST = "model-previous.json"
 """The manifest of the checkpoint before the last one."""
 
 SUFFIX = ".safetensors"
 
-CHECKED_BYTES = 2**26
+CHECKSUM_MAX_BYTES = 2**26
 """Files up to this size are compared with their checksum whenever a model is loaded."""
 
-MAX_MANIFEST, MAX_HEADER = 2**25, 2**24
-"""Bytes that model.json, and the header of a file of arrays, may have: both are read whole."""
-
-_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,80}}{re.escape(SUFFIX)}")
-"""Names of files that are read: in the folder, and fit to be shown."""
+MAX_HEADER_BYTES = 2**24
+"""The header of a file of arrays is read whole."""
 
 _FILE = r"(model(-previous)?\.json|(network|training|(chain|samples)-\d+)-[0-9a-f]{8}\.safetensors)"
 _OURS = re.compile(rf"{re.escape(LOCK)}|{_FILE}|\.{_FILE}\.[0-9a-f]{{8}}\.new")
-"""Names of files that are written here; others are somebody else's, and never touched."""
+"""Names of files that are written here; others belong to somebody else and are never touched."""
 
 Arrays = Mapping[str, NDArray]
 
@@ -68,10 +70,10 @@ class ModelFolder:
         self.path = Path(path)
         self.checksum: str | None = None  # of the manifest that was read last
         self._lock: FolderLock | None = None
-        self._text = b""  # of the manifest that was put in place last
-        self._seen = b""  # the checksum of the manifest that was read last
-        self._named: set[str] = set()  # the files of that manifest
-        self._unnamed: list[str] = []  # files written since
+        self._text = b""  # of the manifest that was committed last
+        self._digest = b""  # of the text of the manifest that was read last
+        self._committed: set[str] = set()  # the files that the manifest lists
+        self._uncommitted: list[str] = []  # files written since
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -81,30 +83,30 @@ class ModelFolder:
     # ------------------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def held(self, *, overwrite: bool, make: bool = True) -> Iterator[None]:
-        """Keep the folder for this object alone; refuse one that somebody is writing to, or that cannot be written to.
+    def locked(self, *, overwrite: bool, make: bool = True) -> Iterator[None]:
+        """Lock the folder; refuse one that another process is writing to, or that cannot be written to.
 
         Parameters
         ----------
         overwrite : bool
             Whether a model that is there may be replaced; otherwise it is refused.
         make : bool, default=True
-            Whether to make the folder, which is removed again if it stays empty; otherwise a model must be there.
+            Whether to create the folder, which is removed again if it stays empty; otherwise it must hold a model.
         """
-        if self._lock is not None:  # by who called, and it stays so
+        if self._lock is not None:  # by the caller
             yield
             return
         if not make:
-            self._refuse_none()
-        if LOCK not in self._refuse(overwrite=True, make=make):  # or who has it is worth knowing first
-            self._refuse(overwrite=overwrite, make=make)
-        made, lock = self._make(), FolderLock(self.path)
+            self._check_has_model()
+        if LOCK not in self._check_content(overwrite=True, make=make):  # or the owner of the lock is told first
+            self._check_content(overwrite=overwrite, make=make)
+        made, lock = self._create(), FolderLock(self.path)
         try:
             try:
-                lock.take()
+                lock.acquire()
             except OSError as error:
                 raise _unwritable(lock.path, error) from None
-            self._refuse(overwrite=overwrite, make=make)  # once more: a moment ago somebody else may have had it
+            self._check_content(overwrite=overwrite, make=make)  # again, now that nobody else writes
             self._lock = lock
             yield
         finally:
@@ -114,8 +116,8 @@ class ModelFolder:
                 with contextlib.suppress(OSError):
                     path.rmdir()  # if it is empty
 
-    def _make(self) -> list[Path]:
-        """Make the folder and those it lies in; return which were made, inner ones first."""
+    def _create(self) -> list[Path]:
+        """Create the folder and its parents; return those that were created, inner ones first."""
         made: list[Path] = []
         try:
             for path in (self.path, *self.path.parents):
@@ -125,53 +127,53 @@ class ModelFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             for path in made:
                 with contextlib.suppress(OSError):  # a parent that cannot be read
-                    _settle(path.parent)
-        except (OSError, ValueError) as error:  # a path that holds a zero
+                    _sync(path.parent)
+        except (OSError, ValueError) as error:  # of a path with a null character
             why = error.strerror if isinstance(error, OSError) else error
-            raise DataError(f"{self.path}: the folder cannot be made ({why}).") from None
+            raise DataError(f"{self.path}: the folder cannot be created ({why}).") from None
         return made
 
-    def _refuse(self, *, overwrite: bool, make: bool) -> list[str]:
-        """Raise if the folder holds something else, or a model that is not to be replaced; return what is in it.
+    def _check_content(self, *, overwrite: bool, make: bool) -> list[str]:
+        """Raise DataError if the folder holds other files, or a model that is not to be replaced; return its content.
 
-        Files of systems and sync clients do not count.
+        Files of operating systems and sync clients do not count.
         """
         try:
             if self.path.exists() and not self.path.is_dir():
-                raise DataError(f"{self.path}: there is a file of this name; choose another for the model's folder.")
+                raise DataError(f"{self.path}: this is a file; choose another name for the model's folder.")
             names = sorted(os.listdir(self.path)) if self.path.is_dir() else []
             names = [name for name in names if not is_system_file(name)]
         except OSError as error:
             raise DataError(f"{self.path}: the folder cannot be read ({error.strerror}).") from None
         others = [name for name in names if not self._is_ours(name)]
         if make and [name for name in names if name != LOCK] == [MANIFEST]:
-            others = [MANIFEST]  # of somebody else: ours names files that are there
+            others = [MANIFEST]  # of another program: ours lists files that exist
         if others:
             raise DataError(
                 f"{self.path}: the folder holds other things ({others[0]}); choose an empty or a new folder."
             )
-        if not overwrite and (MANIFEST in names or PREVIOUS in names):
+        if not overwrite and (MANIFEST in names or PREVIOUS_MANIFEST in names):
             raise DataError(
                 f"{self.path}: there is a model already; choose another folder, or pass overwrite=True "
                 "(--overwrite) to replace it."
             )
         return names
 
-    def _refuse_none(self) -> None:
-        """Raise if there is no model."""
+    def _check_has_model(self) -> None:
+        """Raise ModelError if the folder holds no model."""
         if not self.path.is_dir():
             raise ModelError(f"{self.path}: there is no such folder; check the path of the model.")
         if not (self.path / MANIFEST).exists() and not self.has_previous:
             raise ModelError(f"{self.path}: the folder holds no {MANIFEST}, so it is not a model.")
 
-    def is_whole(self) -> bool:
-        """Tell whether all that was committed is in the folder; raise ModelError if somebody else has it now."""
+    def is_intact(self) -> bool:
+        """Return whether all that was committed is in the folder; raise ModelError if another model replaced it."""
         if self._lock is None:
             raise ModelError(f"{self.path}: the folder is not held any more.")
         try:
             if not self.path.is_dir():
                 return False
-            self._lock.take()  # anew, if somebody removed its file
+            self._lock.acquire()  # again, if its file was removed
             text = (self.path / MANIFEST).read_bytes()
         except FileNotFoundError:
             return False
@@ -179,18 +181,18 @@ class ModelFolder:
             raise _unwritable(self.path, error) from None
         if text != self._text:
             raise ModelError(f"{self.path}: another model was put in the folder, which is left as it is.")
-        return all((self.path / name).is_file() for name in self._named)
+        return all((self.path / name).is_file() for name in self._committed)
 
-    def make_again(self) -> None:
-        """Make the folder again after it was removed, and take its lock."""
+    def recreate(self) -> None:
+        """Create the folder again after it was removed, and lock it."""
         assert self._lock is not None
-        self._refuse(overwrite=True, make=False)
-        self._make()
+        self._check_content(overwrite=True, make=False)
+        self._create()
         try:
-            self._lock.take()
+            self._lock.acquire()
         except OSError as error:
             raise _unwritable(self._lock.path, error) from None
-        self._text, self._named = b"", set()
+        self._text, self._committed = b"", set()
 
     # ------------------------------------------------------------------------------------------------------------------
     # Writing
@@ -202,55 +204,56 @@ class ModelFolder:
 
         data = save({key: np.ascontiguousarray(array) for key, array in arrays.items()})
         file = f"{name}-{secrets.token_hex(4)}{SUFFIX}"
-        self._put(file, data)
-        self._unnamed.append(file)
-        self._settle()
+        self._write_file(file, data)
+        self._uncommitted.append(file)
+        self._sync()
         return {"file": file, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
     def commit(self, manifest: dict[str, Any], entries: list[dict[str, Any]]) -> None:
-        """Make a manifest the current one. If this fails, all is as before.
+        """Make a manifest the current one; if that fails, the last one stays.
 
         Parameters
         ----------
         manifest : dict
-            What JSON can hold.
+            The content of the manifest, without its files.
         entries : list of dict
-            What `write` returned, of all files that the manifest names.
+            What `write` returned, for all files that the manifest names.
         """
-        text = _text(manifest, entries)
+        text = self._encode(manifest, entries)
         if not self._text and self.has_previous and self._is_sound():
-            # That of an earlier run, which nobody shall go back to from this one.
+            # That of an earlier run is not a previous checkpoint of this one.
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.path / PREVIOUS)
-        self._put(MANIFEST, text)
-        self._text, self._named, self._unnamed = text, {entry["file"] for entry in entries}, []
+                os.unlink(self.path / PREVIOUS_MANIFEST)
+        self._write_file(MANIFEST, text)
+        self._text, self._committed, self._uncommitted = text, {entry["file"] for entry in entries}, []
 
-    def undo(self) -> None:
+    def rollback(self) -> None:
         """Remove what was written since the last commit."""
-        for name in self._unnamed:
+        for name in self._uncommitted:
             with contextlib.suppress(OSError):
                 os.unlink(self.path / name)
-        self._unnamed = []
+        self._uncommitted = []
 
-    def tidy(self, previous: dict[str, Any] | None = None, entries: list[dict[str, Any]] | None = None) -> None:
-        """After a commit: keep another manifest beside the current one, or none, and remove what neither names.
+    def prune(self, previous: dict[str, Any] | None = None, entries: list[dict[str, Any]] | None = None) -> None:
+        """After a commit, write the previous manifest, if any, and remove files that neither manifest lists.
 
         Parameters
         ----------
         previous : dict, optional
-            A manifest to go back to.
+            The manifest of the previous checkpoint.
         entries : list of dict, optional
             Its files.
         """
-        self._settle()  # before anything is removed
+        self._sync()  # before anything is removed
         if previous is not None:
-            self._put(PREVIOUS, _text(previous, entries or []))
-            self._settle()
-        named = {MANIFEST, LOCK, *self._named, *(entry["file"] for entry in entries or [])}
+            self._write_file(PREVIOUS_MANIFEST, self._encode(previous, entries or []))
+            self._sync()
+        named = {MANIFEST, LOCK, *self._committed, *(entry["file"] for entry in entries or [])}
         if previous is not None:
-            named.add(PREVIOUS)
+            named.add(PREVIOUS_MANIFEST)
         try:
-            names = sorted(os.listdir(self.path), key=lambda name: name != PREVIOUS)  # which goes before its files
+            # The previous manifest is removed before its files.
+            names = sorted(os.listdir(self.path), key=lambda name: name != PREVIOUS_MANIFEST)
         except OSError as error:
             raise _unwritable(self.path, error) from None
         for name in names:
@@ -259,44 +262,41 @@ class ModelFolder:
                     os.unlink(self.path / name)
 
     def remove_leftovers(self) -> None:
-        """Remove what a process that was killed at the very end left beside a finished model, if that is sound."""
-        with contextlib.suppress(LinktopicsError, OSError, KeyError, TypeError):
-            manifest = self.manifest()
-            named = {entry["file"] for entry in manifest["files"]}
+        """Remove files that a killed process left beside a finished model, if the model is sound."""
+        with contextlib.suppress(LinktopicsError, OSError):
+            manifest = self.read_manifest()
+            named = {entry.file for entry in manifest.files}
             left = [name for name in os.listdir(self.path) if self._is_ours(name) and name not in {MANIFEST, *named}]
             if left:
-                self.check(manifest, everything=True)
-                with self.held(overwrite=True, make=False):
-                    if not self.is_replaced():  # or all files of the model that is there now would go
-                        self._named = named
-                        self.tidy()
+                self.check_files(manifest, everything=True)
+                with self.locked(overwrite=True, make=False):
+                    if not self.is_replaced():  # or the files of the new model would be removed
+                        self._committed = named
+                        self.prune()
 
-    def _put(self, name: str, data: bytes) -> None:
-        """Write a file under another name, make sure it is on disk, and rename it."""
-        new = self.path / f".{name}.{secrets.token_hex(4)}.new"
+    def _write_file(self, name: str, data: bytes) -> None:
         try:
-            with open(new, "xb") as stream:
+            with atomic_write(self.path / name) as new, open(new, "xb") as stream:
                 stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(new, self.path / name)
-        except (Exception, KeyboardInterrupt) as error:
-            with contextlib.suppress(OSError):
-                os.unlink(new)
-            if not isinstance(error, OSError):
-                raise
+        except OSError as error:
             raise _unwritable(self.path / name, error) from None
 
-    def _settle(self) -> None:
+    def _encode(self, manifest: dict[str, Any], entries: list[dict[str, Any]]) -> bytes:
+        data = encode_manifest(manifest, entries)
+        if len(data) > MAX_MANIFEST_BYTES:
+            raise ModelError(f"{MANIFEST} would have {len(data):,} bytes, more than can be read again.")
+        return data
+
+    def _sync(self) -> None:
         try:
-            _settle(self.path)
+            _sync(self.path)
         except OSError as error:
             raise _unwritable(self.path, error) from None
 
     def _is_sound(self) -> bool:
-        """Tell whether the model that is there can be read."""
+        """Return whether the model that is there can be read."""
         try:
-            self.check(self.manifest(), everything=True)
+            self.check_files(self.read_manifest(), everything=True)
         except ModelError:
             return False
         return True
@@ -310,22 +310,23 @@ class ModelFolder:
 
     @property
     def has_previous(self) -> bool:
-        """Whether there is a checkpoint before the last one."""
-        return (self.path / PREVIOUS).is_file()
+        """Whether there is a previous checkpoint."""
+        return (self.path / PREVIOUS_MANIFEST).is_file()
 
-    def manifest(self, name: str = MANIFEST) -> dict[str, Any]:
-        """Read the manifest, or the previous one; refuse one that is damaged or of a newer format."""
+    def read_manifest(self, name: str = MANIFEST) -> Manifest:
+        """Return the manifest, or the previous one; refuse one that is damaged or of a newer format."""
         path = self.path / name
         try:
             if not self.path.is_dir():
                 raise ModelError(f"{self.path}: there is no such folder; check the path of the model.")
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_MANIFEST:  # a pipe would be waited for
-                raise ModelError(f"{path}: cannot be read (it is not a file of up to {MAX_MANIFEST:,} bytes).")
+            if not _is_readable(path):  # a pipe would block
+                raise ModelError(f"{path}: cannot be read (it is not a file of up to {MAX_MANIFEST_BYTES:,} bytes).")
             data = path.read_bytes()
             if name == MANIFEST:
-                self._seen = hashlib.sha256(data).digest()
-            found, checksum = _parse(data)
+                self._digest = hashlib.sha256(data).digest()
+            found = json.loads(data.decode("utf-8", "surrogatepass"))
+            given = found.pop("checksum", None) if isinstance(found, dict) else None
+            expected = manifest_checksum(found)
         except FileNotFoundError:
             if self.has_previous:
                 raise self._damaged(name, "it is missing") from None
@@ -341,69 +342,61 @@ class ModelFolder:
                 f"{self.path}: the model has format {found['format']}, and this version of linktopics reads up to "
                 f"{FORMAT}; install a newer one (pip install --upgrade linktopics)."
             )
-        if found.pop("checksum", None) != checksum:
+        if given != expected:
             raise self._damaged(name, "its checksum does not fit its content")
-        self.checksum = checksum
-        return found
+        self.checksum = expected
+        try:
+            return decode_manifest(found)
+        except ValueError as error:
+            raise self._damaged(name, str(error)) from None
 
     def is_replaced(self) -> bool:
-        """Return whether somebody has saved another model here since the manifest was read last."""
+        """Return whether another model was saved here since the manifest was read."""
         path = self.path / MANIFEST
         try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_MANIFEST:
-                return False
-            return hashlib.sha256(path.read_bytes()).digest() != self._seen
+            return _is_readable(path) and hashlib.sha256(path.read_bytes()).digest() != self._digest
         except (OSError, ValueError):  # of a path that cannot be
             return False
 
-    def check(self, manifest: dict[str, Any], *, everything: bool) -> None:
-        """Compare the files with the manifest: all by their size, small ones (or `everything`) by their checksum."""
-        files = manifest.get("files")
-        if not isinstance(files, list) or not all(map(_is_entry, files)):
-            raise self._damaged(MANIFEST, "it does not name its files")
-        if len({entry["file"] for entry in files}) < len(files):
-            raise self._damaged(MANIFEST, "it names a file twice")
-        for entry in files:
-            name = entry["file"]
-            if not _NAME.fullmatch(name):
-                raise self._damaged(MANIFEST, f"it names the file {name[:80]!r}")
-            path = self.path / name
+    def check_files(self, manifest: Manifest, *, everything: bool) -> None:
+        """Compare files with the manifest: all by their size, small ones (or `everything`) by their checksum."""
+        for entry in manifest.files:
+            path = self.path / entry.file
             if not path.is_file():
-                raise self._damaged(name, "it is missing")
+                raise self._damaged(entry.file, "it is missing")
             try:
                 size = path.stat().st_size
-                if size != entry["bytes"]:
-                    raise self._damaged(name, f"it has {size:,} bytes where {entry['bytes']:,} were written")
-                if (everything or size <= CHECKED_BYTES) and _file_checksum(path) != entry["sha256"]:
-                    raise self._damaged(name, "its checksum does not fit its content")
+                if size != entry.bytes:
+                    raise self._damaged(entry.file, f"it has {size:,} bytes where {entry.bytes:,} were written")
+                if (everything or size <= CHECKSUM_MAX_BYTES) and _file_checksum(path) != entry.sha256:
+                    raise self._damaged(entry.file, "its checksum does not fit its content")
             except OSError as error:
                 raise ModelError(f"{path}: cannot be read ({error.strerror}).") from None
 
-    def read(self, entry: dict[str, Any]) -> dict[str, NDArray]:
-        """Map the arrays of a file into memory; what is written to them stays in memory.
+    def read(self, name: str) -> dict[str, NDArray]:
+        """Return the arrays of a file that the manifest lists, mapped into memory; changes to them stay in memory.
 
-        Arrays that cannot be written to would be another type to Numba, which compiles its kernels again for them.
+        Read-only arrays would be another type to Numba, which would compile its kernels again for them.
         """
         from safetensors import SafetensorError, safe_open
 
-        path = self.path / entry["file"]
+        path = self.path / name
         try:
             with open(path, "rb") as stream:
-                if int.from_bytes(stream.read(8), "little") > MAX_HEADER:
-                    raise self._damaged(entry["file"], "its header is too large")
+                if int.from_bytes(stream.read(8), "little") > MAX_HEADER_BYTES:
+                    raise self._damaged(name, "its header is too large")
             with safe_open(path, framework="numpy") as opened:
-                names = list(opened.keys())
+                keys = list(opened.keys())
             whole = np.memmap(path, dtype=np.uint8, mode="c")
         except (SafetensorError, OSError) as error:
-            raise self._damaged(entry["file"], said(error)) from None
+            raise self._damaged(name, format_error(error)) from None
         header_size = int(whole[:8].view("<u8")[0])
         header = json.loads(whole[8 : 8 + header_size].tobytes())  # which `safe_open` has checked
-        return {name: _array(whole[8 + header_size :], header[name]) for name in names}
+        return {key: _array(whole[8 + header_size :], header[key]) for key in keys}
 
     def _damaged(self, name: str, how: str) -> ModelError:
-        back = "linktopics resume goes on from the checkpoint before it."
-        cure = back if self.has_previous else "take it from a copy, or fit and save it again."
+        resume = "linktopics resume continues from the previous checkpoint."
+        cure = resume if self.has_previous else "take it from a copy, or fit and save it again."
         return ModelError(f"{self.path / name}: the model is damaged ({how}); {cure}")
 
 
@@ -419,30 +412,18 @@ def _array(data: NDArray[np.uint8], header: dict[str, Any]) -> NDArray:
     return np.require(part, requirements="A").reshape(header["shape"])  # kernels read whole words
 
 
-def _is_entry(entry: Any) -> bool:
-    kinds = {"file": str, "bytes": int, "sha256": str}
-    return isinstance(entry, dict) and all(type(entry.get(name)) is kind for name, kind in kinds.items())
-
-
-def _parse(data: bytes) -> tuple[Any, str | None]:
-    """Return what stands in a manifest, and the checksum that it should have."""
-    found = json.loads(data.decode("utf-8", "surrogatepass"))
-    if not isinstance(found, dict):
-        return found, None
-    return found, _checksum({name: value for name, value in found.items() if name != "checksum"})
-
-
-def said(error: Exception) -> str:
-    """Return what an error says about a stranger's file: briefly, and in one line."""
-    return " ".join(str(error).split())[:300]
+def _is_readable(path: Path) -> bool:
+    """Return whether a manifest is a file of a size that can be read whole."""
+    status = path.stat()
+    return stat.S_ISREG(status.st_mode) and status.st_size <= MAX_MANIFEST_BYTES
 
 
 def _unwritable(path: Path, error: OSError) -> ModelError:
     return ModelError(f"{path}: cannot be written ({error.strerror or error}).")
 
 
-def _settle(folder: Path) -> None:
-    """Make sure that a renamed file is under its new name even if the power fails; not every system can."""
+def _sync(folder: Path) -> None:
+    """Write the names of files in a folder to disk, where the system can do that."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -454,28 +435,9 @@ def _settle(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _text(manifest: dict[str, Any], entries: list[dict[str, Any]]) -> bytes:
-    body = {"format": FORMAT, **manifest, "files": entries}
-    text = json.dumps({**body, "checksum": _checksum(body)}, indent=1, ensure_ascii=False)
-    data = text.encode("utf-8", "surrogatepass")
-    if len(data) > MAX_MANIFEST:
-        raise ModelError(f"{MANIFEST} would have {len(data):,} bytes, more than can be read again.")
-    return data
-
-
-def _checksum(body: dict[str, Any]) -> str:
-    text = json.dumps(body, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _file_checksum(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _slow(stream)
-
-
-def _slow(stream: Any) -> str:
-    """Do what `hashlib.file_digest` does from Python 3.11 on."""
     digest = hashlib.sha256()
-    while chunk := stream.read(2**20):
-        digest.update(chunk)
+    with open(path, "rb") as stream:
+        while chunk := stream.read(2**20):
+            digest.update(chunk)
     return digest.hexdigest()

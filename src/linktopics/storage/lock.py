@@ -1,7 +1,7 @@
-"""Who may write to a folder: one at a time, and nobody who has ended.
+"""A lock on a folder: one writer at a time.
 
-The system holds the lock, on an open file, and lets it go when the process that has it ends, however that happens.
-What stands in the file only tells others who it is. Where a file system knows no locks it is all there is to go by.
+The operating system holds the lock on an open file, and releases it when the process ends, however that happens. The
+content of the file only tells others who the owner is; on file systems without locks it is all there is to go by.
 """
 
 from __future__ import annotations
@@ -17,19 +17,17 @@ from pathlib import Path
 
 from linktopics.errors import ModelError
 
-__all__ = ["LOCK", "FolderLock"]
-
 LOCK = "model.lock"
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
-"""What file systems say that know no locks, as some on a network do."""
+"""Errors of file systems without locks, such as some network file systems."""
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-"""A link is not followed: in a folder from somebody else it may lead anywhere."""
+"""Symbolic links are not followed: in a stranger's folder they may lead anywhere."""
 
 _guard = threading.Lock()
-_held: dict[str, FolderLock] = {}
-"""The locks of this process by their real path: some systems give a lock to one process as often as it asks."""
+_held_locks: dict[str, FolderLock] = {}
+"""The locks of this process by their real path: some systems grant a lock to one process more than once."""
 
 
 class FolderLock:
@@ -38,7 +36,7 @@ class FolderLock:
     Parameters
     ----------
     folder : Path
-        The folder, which must be there when the lock is taken.
+        The folder, which must exist when the lock is acquired.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,20 +44,17 @@ class FolderLock:
         self._descriptor: int | None = None
         self._key = ""
 
-    def take(self) -> None:
-        """Take the lock; raise ModelError, with the name of who has it, if somebody has, OSError if it cannot be made.
-
-        A lock whose file was removed, perhaps with the folder, is taken anew.
-        """
+    def acquire(self) -> None:
+        """Acquire the lock, also if its file was removed since; raise ModelError, with the owner, if another has it."""
         with _guard:
             if self.is_held:
                 return
-            self._forget()
+            self._close()
             key = os.path.realpath(self.path)
-            if key in _held:
+            if key in _held_locks:
                 raise self._busy(f"another fit or save of this process ({os.getpid()})")
-            self._descriptor = self._opened()
-            self._key, _held[key] = key, self
+            self._descriptor = self._open_locked()
+            self._key, _held_locks[key] = key, self
 
     @property
     def is_held(self) -> bool:
@@ -67,41 +62,41 @@ class FolderLock:
         return self._descriptor is not None and _is_at(self._descriptor, self.path)
 
     def release(self) -> None:
-        """Let the lock go, and remove its file."""
+        """Release the lock, and remove its file."""
         with _guard:
-            if self._descriptor is None:  # or this is a fork of the process that has it
+            if self._descriptor is None:  # or this is a fork of the owner
                 return
             try:
                 if self.is_held and sys.platform != "win32":
-                    # While it is locked: who opens it now and locks it later finds that it is not there any more.
+                    # While it is locked: whoever opens it now and locks it later sees that the file is gone.
                     with contextlib.suppress(OSError):
                         os.unlink(self.path)
             finally:
-                self._forget()
-            if sys.platform == "win32":  # where files that are open, as those of the next who waits, are not removed
+                self._close()
+            if sys.platform == "win32":  # where open files cannot be removed
                 with contextlib.suppress(OSError):
                     os.unlink(self.path)
 
-    def _opened(self) -> int:
-        """Return a descriptor of the file with the lock on it."""
+    def _open_locked(self) -> int:
+        """Return a descriptor of the locked file."""
         while True:
             descriptor = os.open(self.path, _FLAGS, 0o666)
             try:
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                     raise OSError(errno.EINVAL, "it is not a file")
                 locked, who = _lock(descriptor), _read(descriptor)
-                if locked is False or (locked is None and _may_run(who)):
-                    raise self._busy(_named(who), "" if locked is False else f", remove {self.path} if it has ended")
+                if locked is False or (locked is None and _may_be_running(who)):
+                    raise self._busy(_owner(who), "" if locked is False else f", remove {self.path} if it has ended")
                 if _is_at(descriptor, self.path):
-                    self._sign(descriptor)
+                    self._write_owner(descriptor)
                     return descriptor
             except BaseException:
                 os.close(descriptor)
                 raise
-            os.close(descriptor)  # somebody removed the file between the two steps
+            os.close(descriptor)  # the file was removed between the two steps
 
-    def _sign(self, descriptor: int) -> None:
-        """Write who has the lock; on a disk that is full the file goes again, which would keep its folder there."""
+    def _write_owner(self, descriptor: int) -> None:
+        """Write the owner to the file; if that fails, remove the file, so that its folder can be removed."""
         try:
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
@@ -111,11 +106,11 @@ class FolderLock:
                 os.unlink(self.path)
             raise
 
-    def _forget(self) -> None:
+    def _close(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-            _held.pop(self._key, None)
+            _held_locks.pop(self._key, None)
 
     def _busy(self, who: str, more: str = "") -> ModelError:
         return ModelError(
@@ -124,12 +119,12 @@ class FolderLock:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock a file; return False if somebody else has, None if the file system knows no locks."""
+    """Lock a file; return False if another process has locked it, None if the file system has no locks."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(descriptor, 2**20, os.SEEK_SET)  # what is locked cannot be read, and others shall read who it is
+            os.lseek(descriptor, 2**20, os.SEEK_SET)  # beyond the content: a locked range cannot be read
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -150,22 +145,22 @@ def _read(descriptor: int) -> str:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Tell whether an open file is the one that has this name now."""
+    """Return whether an open file is the one at this path now."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:
         return False
 
 
-def _named(who: str) -> str:
+def _owner(who: str) -> str:
     pid, _, host = who.partition(" ")
     return f"process {pid} on {host}" if pid.isdigit() and host.isprintable() else "another process"
 
 
-def _may_run(who: str) -> bool:
-    """Tell whether the process that a file names may run still; of those on other machines nobody knows."""
+def _may_be_running(who: str) -> bool:
+    """Return whether the owner may still be running; of processes on other machines that is not known."""
     pid, _, host = who.partition(" ")
-    if not pid.isdigit() or int(pid) == os.getpid():  # ours are in `_held`; and the pid may be used a second time
+    if not pid.isdigit() or int(pid) == os.getpid():  # those of this process are in `_held_locks`
         return False
     if host != platform.node() or sys.platform == "win32":
         return True
@@ -179,14 +174,14 @@ def _may_run(who: str) -> bool:
 
 
 def _after_fork() -> None:
-    """Leave the locks to the parent: a child that lives longer would hold them for it."""
+    """Leave the locks to the parent process: a child that runs longer would keep them."""
     global _guard
     _guard = threading.Lock()
-    for lock in _held.values():
+    for lock in _held_locks.values():
         if lock._descriptor is not None:
             os.close(lock._descriptor)
             lock._descriptor = None
-    _held.clear()
+    _held_locks.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -10,30 +10,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from linktopics._checks import as_list, user_stacklevel
-from linktopics.errors import DataError, ModelError, NetworkWarning
-from linktopics.features import (
-    BUILT_IN,
-    Column,
-    PairFeature,
-    PairFunction,
-    PairMatrix,
-    Similarity,
-    resolve_features,
-)
-from linktopics.posterior import MAX_JOBS
-from linktopics.storage.checking import shown
-from linktopics.storage.columns import pack, unpack
-from linktopics.storage.patterns import may_take_for_ever
-
-__all__ = [
-    "parameters_to_json",
-    "restore_parameters",
-    "restore_vectorizer",
-    "vectorizer_to_json",
-]
+from linktopics.errors import ModelError, NetworkWarning
+from linktopics.features import PairFeature, Similarity, resolve_features
+from linktopics.network.validation import user_stacklevel
+from linktopics.registry import FEATURE_KINDS, FEATURES
+from linktopics.sampler.runner import MAX_JOBS
+from linktopics.storage.manifest import format_value
+from linktopics.storage.network_codec import pack, unpack
+from linktopics.storage.regex_safety import is_slow_pattern
 
 MAX_NGRAM = 100
 """Words, or letters, of the longest sequences that a vectorizer from a file may count."""
@@ -47,9 +32,12 @@ def parameters_to_json(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], d
     if isinstance(values["pair_features"], list | tuple):
         described = []
         for number, feature in enumerate(values["pair_features"]):
-            one, its_arrays = _feature_to_json(feature, f"feature {number}")
+            one, own = (feature, {}) if isinstance(feature, str) else feature.to_json()
+            if own:
+                one["arrays"] = f"feature {number}"
             described.append(one)
-            arrays.update(its_arrays)
+            for name, array in own.items():
+                arrays.update(pack(array, f"feature {number}/{name}"))
         values["pair_features"] = described
     if values["seed_words"] is not None:
         words = values["seed_words"]
@@ -72,7 +60,7 @@ def restore_parameters(
         result["seed_words"] = {int(topic): list(words) for topic, words in result["seed_words"]}
     jobs = result.get("n_jobs")
     if jobs is not None and not (type(jobs) is int and 1 <= abs(jobs) <= MAX_JOBS):
-        raise ValueError(f"n_jobs is {shown(jobs)}")
+        raise ValueError(f"n_jobs is {format_value(jobs)}")
     return result
 
 
@@ -85,71 +73,24 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, Real) else value
 
 
-def _feature_to_json(feature: Any, name: str) -> tuple[Any, dict[str, NDArray]]:
-    if isinstance(feature, str):
-        return feature, {}
-    if isinstance(feature, Column):
-        return {"kind": "Column", "column": feature.column, "compare": feature.compare}, {}
-    if isinstance(feature, PairFunction):
-        return {"kind": "PairFunction", "name": feature.name}, {}
-    if isinstance(feature, PairMatrix):
-        matrix = csr_array(feature.matrix, dtype=np.float64)
-        arrays = {f"{name}/values": matrix.data, f"{name}/columns": matrix.indices, f"{name}/starts": matrix.indptr}
-        arrays.update(pack(np.fromiter(as_list(feature.ids), dtype=object), f"{name}/ids"))
-        return {"kind": "PairMatrix", "name": feature.name, "arrays": name}, arrays
-    if isinstance(feature, Similarity) or feature in BUILT_IN.values():
-        return feature.name, {}
-    raise DataError(
-        f"the pair feature {getattr(feature, 'name', feature)!r} is of a kind of its own ({type(feature).__name__}), "
-        "which a model on disk cannot hold; use a PairFunction, which load() takes again, or a PairMatrix."
-    )
-
-
-def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Functions) -> Any:
+def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Functions) -> str | PairFeature:
     if isinstance(described, str):
-        return _similarity(described)
-    if not all(isinstance(value, str) for value in described.values()):
-        raise TypeError("a pair feature is not described by strings")
-    if described["kind"] == "Column":
-        return Column(described["column"], described["compare"])
-    name = described["name"]
-    if described["kind"] == "PairFunction":
-        return PairFunction(functions.get(name, _Missing(name)), name)
-    at = described["arrays"]
-    ids = unpack(arrays, f"{at}/ids")
-    if ids is None:
-        raise KeyError(f"{at}/ids")
-    parts = (arrays[f"{at}/values"], arrays[f"{at}/columns"], arrays[f"{at}/starts"])
-    if (
-        {part.ndim for part in parts} != {1}
-        or parts[0].dtype != np.float64
-        or {p.dtype.kind for p in parts[1:]} != {"i"}
-    ):
-        raise ValueError(f"{at} is no sparse matrix")
-    matrix = csr_array(parts, shape=(len(ids), len(ids)))
-    matrix.check_format(full_check=True)
-    return PairMatrix(matrix, ids.tolist(), name)
-
-
-def _similarity(name: str) -> str | PairFeature:
-    """Return a built-in name, or the similarity that has a name but is not among them."""
-    if name in BUILT_IN:
-        return name
-    of, _, part = name.partition("-")
-    return Similarity(of, part or "own")
-
-
-class _Missing:
-    """Stands for a function that has to be brought again."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, *_: Any) -> Any:
-        raise DataError(
-            f"the pair feature {self.name!r} is a function, which no file holds; load the model with "
-            f"RelationalTopicModel.load(path, functions={{{self.name!r}: function}})."
-        )
+        similarities = {f"{of}{part}" for of in ("tfidf", "topics") for part in ("", "-neighbours", "-centroid")}
+        if described in FEATURES:
+            return described
+        if described not in similarities:
+            raise FEATURES.missing(described)
+        of, _, part = described.partition("-")
+        return Similarity(of, part or "own")
+    if not all(isinstance(value, str | int | float | None) for value in described.values()):
+        raise TypeError("a pair feature is not described by strings and numbers")
+    more = {name: value for name, value in described.items() if name not in ("kind", "arrays")}
+    if described["kind"] not in FEATURE_KINDS:
+        raise FEATURE_KINDS.missing(described["kind"])
+    start = f"{described.get('arrays')}/"
+    names = {name.removeprefix(start).partition("/")[0] for name in arrays if name.startswith(start)}
+    own = {name: values for name in names if (values := unpack(arrays, start + name)) is not None}
+    return FEATURE_KINDS[described["kind"]].from_json(more, own, functions)
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -185,26 +126,26 @@ def vectorizer_to_json(vectorizer: Any) -> dict[str, Any] | None:
 def _refused(parameters: Mapping[str, Any]) -> str:
     """Say what is wrong with a vectorizer that a file describes; nothing, if it does no more than count words."""
     if parameters["input"] != "content":
-        return f"it reads files (input={shown(parameters['input'])})"
+        return f"it reads files (input={format_value(parameters['input'])})"
     code = [name for name in ("preprocessor", "tokenizer", "vocabulary") if parameters[name] is not None]
     if code or parameters["analyzer"] not in ("word", "char", "char_wb"):
         return f"its {(code or ['analyzer'])[0]} is not one of scikit-learn's own"
     longest = parameters["ngram_range"][-1]
     if not (isinstance(longest, Integral) and longest <= MAX_NGRAM):
-        return f"it counts sequences of {shown(longest)} words"
+        return f"it counts sequences of {format_value(longest)} words"
     if parameters["dtype"] not in {
         np.dtype(kind).name for kind in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]
     }:
-        return f"it counts in {shown(parameters['dtype'])}"
+        return f"it counts in {format_value(parameters['dtype'])}"
     words = parameters["stop_words"]
     if not (words in (None, "english") or (isinstance(words, list) and all(isinstance(word, str) for word in words))):
         return "its stop words are not words"
     try:
         pattern = parameters["token_pattern"]
-        slow = pattern is not None and may_take_for_ever(pattern)
+        slow = pattern is not None and is_slow_pattern(pattern)
     except (re.error, TypeError, OverflowError, RecursionError):
         return "its token_pattern is no regular expression"
-    return f"its token_pattern ({shown(pattern)}) may take for ever" if slow else ""
+    return f"its token_pattern ({format_value(pattern)}) may take for ever" if slow else ""
 
 
 def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | None) -> Any:
@@ -215,9 +156,10 @@ def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | 
         return None
     known = CountVectorizer().get_params()
     if not set(parameters) <= set(known):
+        unknown = ", ".join(map(format_value, sorted(set(parameters) - set(known))))
         raise ModelError(
             "the model's vectorizer has parameters that this version of scikit-learn does not know: "
-            f"{', '.join(map(shown, sorted(set(parameters) - set(known))))}; install the version that model.json names."
+            f"{unknown}; install the version that model.json names."
         )
     refused = _refused(parameters)
     if refused:

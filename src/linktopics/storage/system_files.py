@@ -1,10 +1,8 @@
-"""Files that systems and sync clients put into any folder, without being asked."""
+"""Files that operating systems and sync clients create in any folder."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-
-__all__ = ["SYSTEM_FILES", "is_system_file"]
 
 SYSTEM_FILES = (
     # macOS: the Finder, Spotlight, disks that are no Mac's
@@ -29,13 +27,13 @@ SYSTEM_FILES = (
     # LibreOffice: files that are open
     ".~lock.*#",
 )  # fmt: skip
-"""Names, in small letters, with wildcards; a folder of such a name counts, too.
+"""Names of files and folders in lower case, with wildcards.
 
-A model may be saved beside them, and nothing is ever done to them. Whatever is not in this list may be somebody's work
-and protects its folder from being written to: copies that sync clients make of conflicting changes, for example.
+A model may be saved beside them, and they are never touched. Any other file may be somebody's work and protects its
+folder from being written to, such as copies of conflicting changes by sync clients.
 """
 
 
 def is_system_file(name: str) -> bool:
-    """Return whether a file name is one that systems or sync clients use for their own ends."""
+    """Return whether a file is one of an operating system or a sync client."""
     return any(fnmatchcase(name.lower(), pattern) for pattern in SYSTEM_FILES)

@@ -1,4 +1,4 @@
-// The source of a report: everything is in the page, in a compact form that linktopics/explorer/compact.py describes.
+// The source of a report: everything is in the page, in a compact form that linktopics/explorer/report_data.py describes.
 
 const DIRECTIONS = ["out", "in", "both"];
 const SORTS = {
@@ -8,7 +8,7 @@ const SORTS = {
   links: (row) => row.links_out + row.links_in,
 };
 
-const ABOUT = 100; // thousandths of a document from which on it is among those of a topic, as in explorer/bundle.py
+const ABOUT = 100; // thousandths of a document from which on it is among those of a topic, as in explorer/explorer.py
 const IDENTITY = 0, TITLE = 1, LABEL = 2, TOKENS = 3, TEXT = 4, COLUMNS = 5, TOPICS = 6, WORDS = 7, SUGGESTED = 8;
 
 /** Answers the questions of the pages from a bundle, decoding a document when it is asked for. */
@@ -29,8 +29,8 @@ export class ReportSource {
   /** The links of the data that the weight of topics a and b explains best. */
   async cell(a, b) {
     const known = this.bundle.cells[a]?.[b];
-    const links = (known ?? []).map(([source, target, part, share, probability]) => {
-      return { source, target, part, share, probability };
+    const links = (known ?? []).map(([source, target, contribution, share, probability]) => {
+      return { source, target, contribution, share, probability };
     });
     return { a, b, links, known: !!known, names: this.#names(links.flatMap((x) => [x.source, x.target])) };
   }
@@ -97,8 +97,8 @@ export class ReportSource {
   }
 
   #reasons(reasons) {
-    return reasons.map(([share, part, what, other, ...words]) => {
-      const reason = { share: share / 100, part: part / 100 };
+    return reasons.map(([share, contribution, what, other, ...words]) => {
+      const reason = { share: share / 100, contribution: contribution / 100 };
       if (what >= 0) return { ...reason, topics: [what, other] };
       const named = words.map((word) => this.bundle.vocabulary[word]).join(", ");
       return { ...reason, feature: this.bundle.features[-1 - what], detail: this.bundle.details[other] + named };

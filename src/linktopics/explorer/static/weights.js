@@ -93,7 +93,7 @@ function linkList(atlas, cell, arrow) {
   }
   return make("ol", { class: "link-list" }, cell.links.map((link) => make("li", {},
     make("div", {}, documentLink(atlas, link.source, 80), make("span", { class: "arrow" }, ` ${arrow} `), documentLink(atlas, link.target, 80)),
-    make("div", { class: "faint" }, `adds ${signed(link.part)}, ${percent(Math.abs(link.share))} of what speaks ${link.part < 0 ? "against" : "for"} it; probability ${percent(link.probability)}`))));
+    make("div", { class: "faint" }, `adds ${signed(link.contribution)}, ${percent(Math.abs(link.share))} of what speaks ${link.contribution < 0 ? "against" : "for"} it; probability ${percent(link.probability)}`))));
 }
 
 function wordsOfBoth(atlas, a, b) {

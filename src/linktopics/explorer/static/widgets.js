@@ -33,7 +33,7 @@ export function probabilityBar({ probability, lower, upper }) {
 export function reasonList(atlas, why) {
   if (!why?.length) return make("span", { class: "faint" }, "Nothing in particular speaks for it.");
   return make("ul", { class: "reasons" }, why.map((reason) => make("li", {},
-    make("span", { class: "amount", title: `adds ${signed(reason.part)} to the score` }, percent(Math.abs(reason.share))),
+    make("span", { class: "amount", title: `adds ${signed(reason.contribution)} to the score` }, percent(Math.abs(reason.share))),
     make("span", {}, reasonBody(atlas, reason)))));
 }
 

@@ -1,0 +1,122 @@
+"""What ``fit`` and ``resume`` share. It imports the model, so import it when a command runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from linktopics.cli.output import printable, say
+from linktopics.engines import Ray
+from linktopics.errors import DataError, ModelError, ignore_mixing_warnings
+from linktopics.model.estimator import RelationalTopicModel
+from linktopics.storage import Checkpoint
+from linktopics.storage.folder import MANIFEST, ModelFolder
+from linktopics.utils.terminal import make_console
+
+PARAMETERS = {
+    **{name: f"n_{name}" for name in ("topics", "burn_in", "samples", "chains", "shards", "jobs")},
+    "seed": "random_state",
+    **{
+        name: name
+        for name in (
+            "loss", "weights", "sampler", "alpha", "beta", "learn_alpha", "learn_beta", "seed_weight",
+            "weight_variance", "link_cost", "nonlink_cost", "margin", "thin", "directed", "negatives",
+        )
+    },
+}  # fmt: skip
+"""Parameters of the model by the options that set them; others are read in their own way."""
+
+N_TOPICS_SHOWN = 12
+
+
+def training_options(chosen: Mapping[str, Any], folder: ModelFolder) -> dict[str, Any]:
+    """Return the arguments of `fit` and `resume` for where shards run and where and how often the run is saved."""
+    engine, address = chosen.get("engine", "threads"), chosen.get("address")
+    if address is not None and engine != "ray":
+        raise DataError("an address is that of a Ray cluster; give --engine ray, too.")
+    pace = {name: chosen[f"checkpoint_{name}"] for name in ("every", "minutes") if f"checkpoint_{name}" in chosen}
+    return {"checkpoint": Checkpoint(folder, **pace), "engine": Ray(address) if engine == "ray" else engine}
+
+
+def check_settings(model: RelationalTopicModel) -> None:
+    """Raise DataError, with the name of the option, if a parameter is not what it should be."""
+    try:
+        model._validate_params()
+    except ValueError as error:
+        told = str(error)
+        for option, name in PARAMETERS.items():
+            told = told.replace(f"The {name!r} parameter of RelationalTopicModel", option.replace("_", "-"))
+        raise DataError(told) from None
+
+
+def is_finished(folder: ModelFolder) -> bool:
+    """Return whether a folder holds a finished run; one that is damaged is not."""
+    try:
+        return folder.read_manifest().is_finished
+    except ModelError:
+        return False
+
+
+@contextmanager
+def stopping(folder: ModelFolder, before: bytes | None = None) -> Iterator[None]:
+    """Let an interrupt tell what was saved; leave out warnings of mixing, which the summary at the end shows.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        Where the run is saved.
+    before : bytes, optional
+        The manifest of the model that was there (`saved_manifest`).
+    """
+    try:
+        with ignore_mixing_warnings():
+            yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_stopped(folder, before)) from None
+
+
+def saved_manifest(folder: ModelFolder) -> bytes | None:
+    """Return the manifest of a model that is there, to see later whether it was replaced."""
+    path = folder.path / MANIFEST
+    try:
+        return path.read_bytes() if path.is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _stopped(folder: ModelFolder, before: bytes | None) -> str:
+    """Return where a run was stopped and how to go on."""
+    unchanged = f"interrupted before anything was kept; the model in {folder.path} is as it was."
+    if before is not None and saved_manifest(folder) == before:
+        return unchanged
+    try:
+        manifest = folder.read_manifest()
+    except ModelError:
+        return "interrupted before anything was kept."
+    if manifest.is_finished:
+        return unchanged
+    done = ", ".join(f"{chain.iteration:,}" for chain in manifest.chains)
+    again = f"linktopics resume {shlex.quote(str(folder.path))}"
+    return f"stopped after sweep {done} of {manifest.schedule.length:,} and saved in {folder.path}; go on with: {again}"
+
+
+def show_fit(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
+    """Print what was found, how well it was sampled, and what to do next."""
+    console, network, path = make_console(), model.network_, shlex.quote(str(folder))
+    console.print(Text(printable(model.summary_text(N_TOPICS_SHOWN, console.width, path))))
+    if model.bytes_exchanged_:
+        parts = ", ".join(f"{name} {size / 1e6:.2f}" for name, size in model.bytes_exchanged_.items())
+        total = sum(model.bytes_exchanged_.values()) / 1e6
+        say(f"{model.n_shards} shards told each other {total:.2f} MB per sweep ({parts}).")
+    example = network.ids.tolist()[int(network.links.min()) if network.n_links else 0]
+    say(
+        f"{seconds:.1f} s; saved in {folder}. Next:",
+        f"  linktopics topics {path} --documents 3",
+        f"  linktopics suggest {path} --id {shlex.quote(str(example))}",
+        f'  linktopics suggest {path} --text "..."',
+    )

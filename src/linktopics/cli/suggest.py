@@ -1,0 +1,124 @@
+"""Suggest links of a text or a document, with reasons."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from linktopics.cli.options import Debug, Format, Model, Top, find_id, option, real
+from linktopics.cli.output import Column, Result, emit, missing, one_line, share
+from linktopics.errors import DataError
+
+if TYPE_CHECKING:
+    from linktopics.network import DocumentNetwork
+
+EXAMPLE = 'linktopics suggest my-model --text "Neural networks that read graphs." --top 5'
+
+ID_HELP = "A document of the network; what it is linked with is not suggested."
+DIRECTION_HELP = "Links from the document, to it, or both."
+SEARCH_HELP = "Rank all documents, or candidates from an index; auto: by their number."
+
+
+def suggest(
+    model: Model,
+    text: Annotated[str | None, option("The text of a new document.", metavar="TEXT")] = None,
+    file: Annotated[Path | None, option("A file with the text; - is standard input.", metavar="FILE")] = None,
+    id: Annotated[str | None, option(ID_HELP, metavar="ID")] = None,
+    top: Top = 10,
+    direction: Annotated[Literal["both", "out", "in"], option(DIRECTION_HELP)] = "both",
+    interval: Annotated[float, real("Share of posterior samples that ranges show.", min=0.01, max=0.99)] = 0.9,
+    search: Annotated[Literal["auto", "exact", "index"], option(SEARCH_HELP)] = "auto",
+    format: Format = "auto",
+    debug: Debug = False,
+) -> None:
+    """Suggest links of a new text, or of a document of the network, with probability and reasons.
+
+    Beside each probability stands its range over posterior samples, which
+    does not hold all that is unknown.
+    """
+    if sum(one is not None for one in (text, file, id)) != 1:
+        raise DataError("say what to suggest links for: one of --text, --file and --id.")
+    from linktopics.model.estimator import RelationalTopicModel
+    from linktopics.prediction.index import index_library
+
+    if search == "index" and index_library() is None:
+        raise DataError("--search index needs faiss: pip install 'linktopics[index]', or leave the option out.")
+    fitted = RelationalTopicModel.load(model)
+    facts: dict[str, Any] = {"direction": direction, "interval": interval}
+    how: dict[str, Any] = {"top": top, "direction": direction, "interval": interval, "search": search}
+    if id is not None:
+        facts["id"] = find_id(fitted.network_, id)
+        frame = fitted.suggest_links_for([facts["id"]], **how)
+        title = f"Suggested links of {one_line(str(facts['id']))}"
+    else:
+        read = text or "" if file is None else _read_text(file)
+        _check_text(fitted.network_, read)
+        frame = fitted.suggest_links(read, **how)
+        title = "Suggested links"
+    rows = [{**row, "why": _reasons(row["why"])} for row in frame.drop(columns="document").to_dict("records")]
+    columns = [
+        Column("id", only="plain"),
+        Column("title", only="plain"),
+        Column("probability", share, right=True),
+        *(Column(name, only="plain") for name in ("lower", "upper", "score", "why")),
+        Column(f"{interval:.0%} of samples", only="table", cell=_range),
+        Column("document, and why", only="table", cell=_named, below=lambda row: row["why"]),
+    ]
+    note = (
+        f"{fitted.calibration_.describe()} Beside each: its range in {interval:.0%} of the posterior samples, which "
+        "does not hold all that is unknown. Before each reason: its share of what speaks for the link."
+    )
+    notes = [note if rows else "There is no document to suggest: it is linked with all of them."]
+    emit(Result("suggest", columns, rows, "suggestions", facts, title, notes), format)
+
+
+def _reasons(why: str) -> list[str]:
+    """Return the reasons that the model joined; one may have semicolons of its own, and begins with its share."""
+    return [reason for reason in re.split(r"; (?=\d\.\d\d )", why) if reason]
+
+
+def _range(row: dict[str, Any]) -> str:
+    return "" if missing(row["lower"]) else f"{share(row['lower'])} to {share(row['upper'])}"
+
+
+def _named(row: dict[str, Any]) -> str:
+    """Return a document's id, and its title if it is another."""
+    id, title = str(row["id"]), row["title"]
+    return id if missing(title) or title == id else f"{id}  {shorten(str(title), 60, placeholder=' ...')}"
+
+
+def _check_text(network: DocumentNetwork, text: str) -> None:
+    """Raise DataError if no word of a text is known; the model warns of single words that are not."""
+    if not text.strip():
+        raise DataError("the text is empty; write what the document is about.")
+    if network.vectorizer is None:
+        raise DataError("the model was fitted to word counts and cannot read texts; ask about a document with --id.")
+    if not network.vectorize([text]).sum():
+        begin = shorten(one_line(text), 60, placeholder=" ...")
+        raise DataError(f"the text {begin!r} has no word that the model knows; write more, or words of its documents.")
+
+
+def _read_text(file: Path) -> str:
+    from linktopics.readers._files import read_lines
+    from linktopics.readers._markdown import read_note
+
+    if str(file) == "-":
+        return _read_standard_input()
+    lines = read_lines(file)
+    if file.suffix.lower() in (".md", ".markdown"):
+        return read_note(lines, indented_code=True).text
+    return "\n".join(lines)
+
+
+def _read_standard_input() -> str:
+    if sys.stdin is None:
+        raise DataError("standard input is closed; give the text there, or with --text or --file FILE.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("the text on standard input is not UTF-8; save it as UTF-8.") from None
+    except OSError as error:
+        raise DataError(f"standard input cannot be read ({error.strerror}); give --text or --file FILE.") from None

@@ -1,0 +1,331 @@
+"""One model on one fold: fitted, scored, and its result kept in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+from linktopics import __version__
+from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, ignore_mixing_warnings
+from linktopics.evaluation.metrics import link_ranks, word_ranks
+from linktopics.model.estimator import RelationalTopicModel
+from linktopics.network import DocumentNetwork
+from linktopics.network.pairs import links_between
+from linktopics.registry import METRICS, extensions, install
+from linktopics.utils.atomic_write import check_no_device
+from linktopics.utils.blas import one_thread
+
+Indices: TypeAlias = NDArray[np.int64]
+
+Result: TypeAlias = tuple[int, dict[str, Any], list[tuple[type[Warning], str]]]
+"""Number of the task, its row, and the warnings it gave."""
+
+BLOCK_CELLS = 20_000_000
+"""Entries of the largest array of scores or word probabilities that is asked of a model at once."""
+
+EXACT_AUC_CELLS = 50_000_000
+"""Pairs of test and training documents up to which all of them enter the AUC."""
+
+SAMPLED_NONLINKS = 5_000_000
+"""Pairs drawn for the AUC where there are more than that."""
+
+NO_MATTER = ("n_jobs", "verbose", "resume")
+"""Parameters of models that change nothing in what they predict."""
+
+MARK = "linktopics_result"
+"""The key of a result, which stands first in its line."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A model to fit and score on a fold."""
+
+    label: str
+    estimator: Any
+    fold: int
+    train: Indices
+    test: Indices
+    words: bool
+    direction: str
+    random_state: int
+    registered: Any = field(default_factory=extensions)
+
+    @property
+    def seeds(self) -> np.random.SeedSequence:
+        """Where all randomness of the task comes from."""
+        return np.random.SeedSequence([self.random_state, self.fold])
+
+
+def run_task(network: DocumentNetwork, number: int, task: Task) -> Result:
+    """Fit and score a model on a fold; an error is passed on with the names of both.
+
+    Linear algebra is held to one thread: its sums depend on the number of threads, and seconds can be compared.
+    """
+    install(task.registered)
+    try:
+        with one_thread(), warnings.catch_warnings(record=True) as caught:
+            row = _row(network, task)
+    except Exception as error:
+        place = f"{task.label}, fold {task.fold}"
+        for kind in (DataError, SamplingError, LinktopicsError, ValueError, MemoryError, OSError):
+            if isinstance(error, kind):
+                raise kind(f"{place}: {error}") from error
+        raise RuntimeError(f"{place}: {type(error).__name__}: {error}") from error
+    return number, row, [(warning.category, str(warning.message)) for warning in caught]
+
+
+def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
+    training = network.subset(task.train)
+    training.vectorizer = None  # it has seen all texts, and counts are all that models are asked about
+    counts = network.counts[task.test]
+    outgoing, incoming = links_between(network, task.test, task.train)
+    model = seeded(clone(task.estimator), task.seeds)
+    model.set_params(**{name: False for name in model.get_params() if _last(name) == "verbose"})
+    with ignore_mixing_warnings():
+        if isinstance(model, RelationalTopicModel):
+            _warm_up(model.n_topics, model.loss, model.weights, model.sampler, network.directed)
+        start = time.perf_counter()
+        model.fit(training)
+    row = {"model": task.label, "fold": task.fold, "train_seconds": time.perf_counter() - start}
+    truth = {"both": outgoing + incoming, "out": outgoing, "in": incoming}[
+        task.direction if network.directed else "both"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NetworkWarning)  # test documents without words, of which the network has told
+        # Features of pairs may ask for ids and columns; models of other people know counts.
+        reads_networks = getattr(model, "_reads_networks", False)
+        documents = network.subset(task.test).without_links() if reads_networks else counts
+        row |= _score_links(model, documents, truth, task)
+        predicts_words = task.words and hasattr(model, "word_probabilities")
+        if predicts_words:
+            row |= _score_words(model, counts, outgoing, incoming, training.ids)
+    timings = getattr(model, "timings_", {})
+    row |= {f"{part}_seconds": float(timings.get(part, np.nan)) for part in ("topics", "augmented", "weights")}
+    return {**dict.fromkeys((*METRICS, "words_seconds"), np.nan), **row, "n_test_links": truth.nnz}
+
+
+@cache
+def _warm_up(n_topics: int, loss: str, weights: str, sampler: str, directed: bool) -> None:
+    """Compile the kernels of such models, or load them, so that no time measured later is time of that."""
+    network = DocumentNetwork(np.eye(4, dtype=int), [(0, 1), (1, 2)], directed=directed)
+    short: dict[str, Any] = {
+        "n_burn_in": 0,
+        "n_samples": 1,
+        "thin": 1,
+        "negatives": 1,
+        "random_state": 0,
+        "verbose": False,
+    }
+    model = RelationalTopicModel(n_topics, loss=loss, weights=weights, sampler=sampler, **short).fit(network)
+    model.predict_links(network.counts)
+    model.word_probabilities([[0]])
+
+
+def seeded(model: Any, seeds: np.random.SeedSequence) -> Any:
+    """Set every `random_state` of a model that is None, its parts' ones included, to a number; return the model."""
+    seed = int(seeds.generate_state(1)[0])
+    missing = [name for name, value in model.get_params().items() if _last(name) == "random_state" and value is None]
+    return model.set_params(**dict.fromkeys(missing, seed))
+
+
+def _last(parameter: str) -> str:
+    """Return the last part of the name of a parameter of a model or of its parts."""
+    return parameter.rpartition("__")[2]
+
+
+def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Yield ranges of rows that make blocks of at most `BLOCK_CELLS` entries."""
+    step = max(1, BLOCK_CELLS // n_columns)
+    for first in range(0, n_rows, step):
+        yield slice(first, min(first + step, n_rows))
+
+
+def _score_links(model: Any, documents: Any, truth: csr_array, task: Task) -> dict[str, float]:
+    n_pairs = truth.shape[0] * truth.shape[1]
+    share = SAMPLED_NONLINKS / n_pairs if n_pairs > EXACT_AUC_CELLS else None
+    rng = np.random.default_rng(task.seeds.spawn(1)[0])
+    ranks, scores, linked, seconds = [], [], [], 0.0
+    for rows in _blocks(*truth.shape):
+        start = time.perf_counter()
+        some = documents.subset(np.arange(rows.start, rows.stop)) if hasattr(documents, "subset") else documents[rows]
+        block = np.asarray(model.predict_links(some, direction=task.direction))
+        seconds += time.perf_counter() - start
+        links = truth[rows]
+        if block.shape != links.shape:
+            raise DataError(
+                f"predict_links gave an array of shape {block.shape}, not a row for each of {links.shape[0]} documents "
+                f"and a column for each of {links.shape[1]} training documents."
+            )
+        if links.nnz:
+            ranks.append(link_ranks(block, links))
+        dense = links.toarray()
+        if share is not None:  # all links, and pairs drawn at random of which those that are links are left out
+            drawn = rng.integers(block.size, size=round(share * block.size))
+            chosen = np.concatenate([np.flatnonzero(dense), drawn[~dense.ravel()[drawn]]])
+            block, dense = block.ravel()[chosen], dense.ravel()[chosen]
+        scores.append(block.ravel())
+        linked.append(dense.ravel())
+    return {
+        **_metrics("link ranks", np.concatenate(ranks)),
+        **_metrics("pairs", np.concatenate(scores)[None], np.concatenate(linked)[None]),
+        "test_seconds": seconds,
+    }
+
+
+def _metrics(of: str, *arrays: NDArray[Any]) -> dict[str, float]:
+    """Return all metrics that are functions of these arrays."""
+    return {name: float(metric.function(*arrays)) for name, metric in METRICS.items() if metric.of == of}
+
+
+def _score_words(
+    model: Any, counts: csr_array, outgoing: csr_array, incoming: csr_array, ids: NDArray[Any]
+) -> dict[str, float]:
+    """Score the words of documents with links, predicted from their links; those without words have none to score."""
+    known = np.flatnonzero(((outgoing + incoming).sum(axis=1) > 0) & (counts.sum(axis=1) > 0))
+    ranks, seconds = [], 0.0
+    for rows in _blocks(len(known), counts.shape[1]):
+        documents = known[rows]
+        links = _ids(outgoing[documents], ids)
+        linked_by = _ids(incoming[documents], ids) if incoming.nnz else None
+        start = time.perf_counter()
+        probabilities = model.word_probabilities(links, linked_by)
+        seconds += time.perf_counter() - start
+        ranks.append(word_ranks(probabilities, counts[documents]))
+    return {**(_metrics("word ranks", np.concatenate(ranks)) if ranks else {}), "words_seconds": seconds}
+
+
+def _ids(links: csr_array, ids: NDArray[Any]) -> list[list[Any]]:
+    """Return for each row the ids of the columns it has links in."""
+    return [ids[links.indices[first:last]].tolist() for first, last in pairwise(links.indptr)]
+
+
+def task_keys(network: DocumentNetwork, tasks: list[Task], folds: int) -> list[str]:
+    """Return for each task a hash of everything its result depends on."""
+    known = joblib.hash((network.ids.tolist(), {name: column.tolist() for name, column in network.columns.items()}))
+    shared = (__version__, network.fingerprint(), known, int(folds))
+    return [
+        joblib.hash((shared, task.fold, task.random_state, task.words, task.direction, _identity(task)), "sha1")
+        for task in tasks
+    ]
+
+
+def _identity(task: Task) -> tuple[str, dict[str, str]]:
+    """Return the class of a model and a hash of each of its parameters."""
+    parameters = {}
+    for name, value in task.estimator.get_params().items():
+        if _last(name) in NO_MATTER:
+            continue
+        is_model = hasattr(value, "get_params") and not isinstance(value, type)  # its parameters come with the others
+        try:
+            parameters[name] = _class_name(value) if is_model else joblib.hash(value)
+        except (pickle.PicklingError, TypeError, AttributeError):
+            raise ValueError(
+                f"the parameter {name} of {task.label} cannot be told from others after a restart; leave out resume."
+            ) from None
+    return _class_name(task.estimator), parameters
+
+
+def _class_name(thing: Any) -> str:
+    return f"{type(thing).__module__}.{type(thing).__qualname__}"
+
+
+class ResultFile:
+    """Finished tasks in a file, a JSON object per line; each is written the moment it is there.
+
+    A line that was cut off when the program ended is dropped.
+
+    Attributes
+    ----------
+    finished : dict of str to dict
+        Rows by key.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "results.jsonl"
+    >>> with ResultFile(path) as file:
+    ...     file.add("a1", {"model": "tfidf", "fold": 1, "auc": 0.75})
+    >>> ResultFile(path).finished
+    {'a1': {'model': 'tfidf', 'fold': 1, 'auc': 0.75}}
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self.finished: dict[str, dict[str, Any]] = {}
+        check_no_device(path)
+        self._is_new = not os.path.lexists(path)
+        try:
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115, __exit__ closes it
+        except OSError as error:
+            raise self._unwritable(error) from None
+        try:
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> ResultFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        is_empty = os.fstat(self._file.fileno()).st_size == 0
+        self._file.close()
+        if self._is_new and is_empty:  # nothing came of it, as if it had not been
+            with suppress(OSError):
+                os.unlink(self.path)
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        content = self._file.read()
+        end = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:end].split(b"\n")[:-1], 1):
+            self._remember(line, number)
+        if end < len(content):
+            begin = f'{{"{MARK}": "'.encode()
+            if not content[end:].startswith(begin[: len(content) - end]):
+                raise self._stranger(content.count(b"\n") + 1)
+            self._file.truncate(end)
+
+    def _remember(self, line: bytes, number: int) -> None:
+        try:
+            row = json.loads(line)
+            key = row.pop(MARK)
+            self.finished[key] = {name: np.nan if value is None else value for name, value in row.items()}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise self._stranger(number) from None
+
+    def _stranger(self, line: int) -> DataError:
+        path = os.fspath(self.path)
+        return DataError(f"line {line} of {path!r} is not a result of an evaluation; give resume another file name.")
+
+    def add(self, key: str, row: dict[str, Any]) -> None:
+        """Write a finished task, or nothing where there is no room."""
+        values = {name: None if value != value else value for name, value in row.items()}
+        rest = memoryview(json.dumps({MARK: key, **values}, allow_nan=False).encode() + b"\n")
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(size)
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> DataError:
+        path = os.fspath(self.path)
+        return DataError(f"results cannot be kept in {path!r}: {error.strerror}; give resume (--resume) another place.")

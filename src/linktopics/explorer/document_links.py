@@ -1,0 +1,138 @@
+"""The links of documents as dicts: those that are there, and those that should be."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.explorer.pairs import PairReader, describe_reasons
+from linktopics.explorer.rounding import rounded
+from linktopics.network.pairs import Direction
+from linktopics.prediction.explanation import Reasons
+
+N_MOST_PROBABLE, N_LEAST_PROBABLE = 150, 50
+"""Links that are shown of a document with more than both together."""
+
+SURPRISING_SHARE = 0.1
+"""Share of links, the least probable ones, that are surprising."""
+
+MAX_SAMPLED_LINKS = 20_000
+"""Links from which it is found what is surprising, drawn at random where there are more."""
+
+Links = dict[int, list[dict[str, Any]]]
+"""Links by document."""
+
+
+class DocumentLinks:
+    """Describes links of documents: their probabilities and reasons.
+
+    Parameters
+    ----------
+    pairs : PairReader
+        What reads pairs of documents.
+    words : list of str
+        The words, or names for them.
+    """
+
+    def __init__(self, pairs: PairReader, words: list[str]) -> None:
+        self.pairs, self.network, self.words = pairs, pairs.network, words
+
+    @cached_property
+    def _by_document(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers of links by document, and where those of each document begin."""
+        n, ends = len(self.network), self.network.links.T.reshape(-1)
+        order = np.argsort(ends, kind="stable")
+        return order % max(self.network.n_links, 1), np.searchsorted(ends[order], np.arange(n + 1))
+
+    def count(self, i: int) -> int:
+        """Return how many links a document has."""
+        begin = self._by_document[1]
+        return int(begin[i + 1] - begin[i])
+
+    @cached_property
+    def surprising_below(self) -> float:
+        """The probability below which a link is surprising: nine links of ten are as probable, or more."""
+        links = self.network.links
+        if not len(links):
+            return 0.0
+        if len(links) > MAX_SAMPLED_LINKS:
+            links = links[np.random.default_rng(0).choice(len(links), MAX_SAMPLED_LINKS, replace=False)]
+        return float(np.quantile(self.pairs.predictor.known(links), SURPRISING_SHARE))
+
+    def of(self, rows: slice) -> Links:
+        """Return the links of some documents, most probable first."""
+        numbers, begin = self._by_document
+        begin = begin[rows.start : rows.stop + 1]
+        own = np.repeat(np.arange(len(begin) - 1), np.diff(begin)) + rows.start
+        source, target = self.network.links[numbers[begin[0] : begin[-1]]].T
+        features = self.pairs.link_values(source, target)
+        probability = self.pairs.probabilities(source, target, features)
+        order = np.lexsort((-probability, own))
+        place = np.arange(len(own)) - (begin - begin[0])[own - rows.start]
+        many = np.diff(begin)[own - rows.start]
+        shown = order[(place < N_MOST_PROBABLE) | (place >= many - N_LEAST_PROBABLE)]
+        own, source, target, probability = own[shown], source[shown], target[shown], probability[shown]
+        reasons = self.pairs.reasons(source, target, features[shown])
+        links: Links = {}
+        for e, (i, one, two) in enumerate(zip(own.tolist(), source.tolist(), target.tolist(), strict=True)):
+            direction = ("out" if one == i else "in") if self.network.directed else "both"
+            why = self._why(reasons, e, one, two, "out")
+            if direction == "both" and two == i:
+                why = [{**reason, "topics": reason["topics"][::-1]} if "topics" in reason else reason for reason in why]
+            links.setdefault(i, []).append(
+                {
+                    "j": two if one == i else one,
+                    "direction": direction,
+                    "probability": rounded(float(probability[e])),
+                    "surprising": bool(probability[e] < self.surprising_below),
+                    "why": why,
+                }
+            )
+        return links
+
+    def suggested(self, rows: slice, top: int) -> Links:
+        """Return suggestions for some documents, best first."""
+        found = self.pairs.suggestions(rows, top)
+        suggested: Links = {}
+        for e, (i, j) in enumerate(zip(found.document.tolist(), found.other.tolist(), strict=True)):
+            direction: Direction = "out" if found.outgoing[e] else "in"
+            suggested.setdefault(i, []).append(
+                {
+                    "j": j,
+                    "direction": direction if self.network.directed else "both",
+                    "probability": rounded(float(found.probability[e])),
+                    "lower": rounded(float(found.lower[e])),
+                    "upper": rounded(float(found.upper[e])),
+                    "why": self._why(found.reasons, e, i, j, direction),
+                }
+            )
+        return suggested
+
+    def _why(self, reasons: Reasons, e: int, new: int, candidate: int, direction: Direction) -> list[dict[str, Any]]:
+        """Return the reasons of a pair."""
+
+        def detail(feature: int) -> str:
+            begin, words = self.detail(feature, new, candidate, direction)
+            return begin + ", ".join(self.words[word] for word in words)
+
+        return describe_reasons(reasons, e, self.pairs.predictor, detail, short=True)
+
+    def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> tuple[str, list[int]]:
+        """Say what a feature of a pair comes from: how the sentence begins, and the words, if any, that follow."""
+        text = self.pairs.predictor.training.detail(feature, new, candidate, direction)
+        begin, colon, rest = text.partition(": ")
+        if self.pairs.features.features[feature].name.startswith("tfidf") and begin.startswith("shared words"):
+            words = [self._word_numbers.get(word, -1) for word in rest.split(", ")]
+            if min(words) >= 0:  # else a word has a comma of its own
+                return begin + colon, words
+        return text, []
+
+    @cached_property
+    def _word_numbers(self) -> dict[str, int]:
+        """The words as features name them."""
+        known = self.network.vocabulary
+        names = range(self.network.n_words) if known is None else known.tolist()
+        return {str(name): number for number, name in enumerate(names)}

@@ -1,0 +1,147 @@
+"""Which documents a query finds, and in which order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from linktopics.errors import DataError
+
+SORTS = ("number", "title", "tokens", "links", "topic")
+"""Orders of documents."""
+
+MIN_TOPIC_SHARE = 0.1
+"""Share of a topic from which on a document is among those of the topic."""
+
+LINES_PER_MATCH = 20
+"""Where more than one in so many strings has a term, each is looked at."""
+
+Indices = NDArray[np.int64]
+
+
+class Lines:
+    """Strings in which others are looked for, all at once.
+
+    Parameters
+    ----------
+    lines : list of str
+        The strings.
+
+    Examples
+    --------
+    >>> Lines(["sand", "sea", "and sea"]).having("and")
+    [0, 2]
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines, self.whole = lines, "\n".join(lines)
+        self.starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+
+    def having(self, term: str) -> list[int]:
+        """Return the numbers of strings with a term, which must not have the end of a line in it."""
+        found: list[int] = []
+        at = self.whole.find(term)
+        while at >= 0:
+            if len(found) > len(self.lines) // LINES_PER_MATCH:
+                return [number for number, line in enumerate(self.lines) if term in line]
+            found.append(bisect_right(self.starts, at) - 1)
+            at = self.whole.find(term, self.starts[found[-1] + 1])
+        return found
+
+
+class Finder:
+    """Finds documents by ids, titles, words and topics.
+
+    Parameters
+    ----------
+    ids, titles, words : list of str
+        Of documents, and of the columns of `counts`.
+    counts : csr_array
+        Words of documents.
+    n_links : ndarray of int64
+        Links of each document.
+    shares : ndarray of shape (n_documents, n_topics)
+        Topics of documents.
+    """
+
+    def __init__(
+        self,
+        ids: list[str],
+        titles: list[str],
+        words: list[str],
+        counts: csr_array,
+        n_links: Indices,
+        shares: NDArray[np.float64],
+    ) -> None:
+        self.ids, self.titles, self.words, self.counts = ids, titles, words, counts
+        self.n_links, self.shares = n_links, shares
+
+    def find(self, query: str, topic: int | None, sort: str, descending: bool) -> Indices:
+        """Return the documents that are found, in order; of equals, the first document.
+
+        Parameters
+        ----------
+        query : str
+            Terms that must all be found, each in the id, the title or at the beginning of a word, or of a part of one.
+        topic : int or None
+            Only documents of which at least a tenth is about this topic.
+        sort : str
+            One of `SORTS`; "topic" is by the share of `topic`.
+        descending : bool
+            Whether the order is reversed.
+        """
+        if sort not in SORTS:
+            raise DataError(f"documents cannot be sorted by {sort!r}; the orders are {', '.join(SORTS)}.")
+        if sort == "topic" and topic is None:
+            raise DataError("documents are to be sorted by the share of a topic, but no topic was given.")
+        found = self._having(query)
+        if topic is not None:
+            found = found[self.shares[found, topic] >= MIN_TOPIC_SHARE]
+        keys = self._keys(sort, topic)[found]
+        return found[np.argsort(-keys if descending else keys, kind="stable")]
+
+    def _having(self, query: str) -> Indices:
+        """Return the documents that have all terms."""
+        all_found = np.ones(len(self.ids), dtype=bool)
+        for term in query.casefold().split():
+            found = np.zeros(len(self.ids), dtype=bool)
+            found[self._names.having(term)] = True
+            for word in self._beginnings.having(f" {term}"):
+                found[self._by_word.indices[slice(*self._by_word.indptr[word : word + 2])]] = True
+            all_found &= found
+        return np.flatnonzero(all_found)
+
+    @cached_property
+    def _names(self) -> Lines:
+        return Lines([f"{id}\n{title}".casefold() for id, title in zip(self.ids, self.titles, strict=True)])
+
+    @cached_property
+    def _beginnings(self) -> Lines:
+        return Lines([f" {word.casefold()}" for word in self.words])
+
+    @cached_property
+    def _by_word(self) -> csc_array:
+        return csc_array(self.counts)
+
+    def _keys(self, sort: str, topic: int | None) -> NDArray[Any]:
+        """Return a number for each document by which it is sorted."""
+        if sort == "title":
+            return self._title_ranks
+        if sort == "tokens":
+            return np.asarray(self.counts.sum(axis=1, dtype=np.int64)).ravel()
+        if sort == "links":
+            return self.n_links
+        return np.arange(len(self.ids)) if sort == "number" else self.shares[:, topic]
+
+    @cached_property
+    def _title_ranks(self) -> Indices:
+        """Places of titles in order; equal titles have equal ones."""
+        folded = [title.casefold() for title in self.titles]
+        places = {title: place for place, title in enumerate(sorted(set(folded)))}
+        return np.array([places[title] for title in folded], dtype=np.int64)

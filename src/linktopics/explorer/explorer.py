@@ -1,0 +1,391 @@
+"""Explorer: all that pages show of a fitted model, as dicts that JSON can hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from linktopics.errors import DataError
+from linktopics.explorer import overview
+from linktopics.explorer.document_links import DocumentLinks
+from linktopics.explorer.document_search import Finder
+from linktopics.explorer.pairs import PairReader
+from linktopics.explorer.rounding import contribution, rounded
+from linktopics.explorer.topics import describe_features, describe_topics, describe_weights
+from linktopics.network import DocumentNetwork
+
+VERSION = 1
+"""Goes up when what a page reads changes its meaning; new names may be added at any time."""
+
+TEXT_CHARACTERS = 1000
+"""Characters of a text that are shown."""
+
+MAX_DOCUMENT_WORDS = 60
+"""Words of a document that are shown."""
+
+MIN_TOPIC_SHARE = 0.005
+"""Topics of a document with smaller shares are not shown."""
+
+N_SUGGESTIONS, N_REPORT_SUGGESTIONS = 8, 5
+"""Absent links that are suggested for a document, alone and in a report."""
+
+MAX_CACHED_ROWS = 10_000
+"""Documents in lists of documents that need not be described again."""
+
+Indices = NDArray[np.int64]
+
+
+class Explorer:
+    """What pages show of a fitted model, as dicts of plain values that JSON can hold.
+
+    Documents are named by their numbers, their places in the network. Shares of topics in a document are those among
+    its words, averaged over the samples of the best chain. Nothing is changed in the model.
+
+    Parameters
+    ----------
+    model : RelationalTopicModel
+        A fitted model.
+    evaluation : Evaluation, DataFrame or path, default=None
+        How well models predict, from `linktopics.evaluate` or a file of ``linktopics evaluate``.
+    title : str, default=None
+        What the pages are called; None says how many documents and topics there are.
+    folder : path, default=None
+        The folder that the model was loaded from, which tells when it was saved, and by which versions.
+
+    Examples
+    --------
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.explorer import Explorer
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
+    >>> explorer = Explorer(model)
+    >>> explorer.meta()["data"]["links"]
+    2
+    >>> [row["id"] for row in explorer.documents("stars")["rows"]]
+    ['c', 'd']
+    >>> [link["j"] for link in explorer.document(1)["links"]]
+    [0]
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        evaluation: Any = None,
+        title: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        check_is_fitted(model)
+        self.model = model
+        self.network: DocumentNetwork = model.network_
+        self.n_topics = len(model.topic_word_)
+        self.pairs = PairReader(model._predictor)
+        self._title, self._folder = title, folder
+        self._quality = overview.describe_quality(evaluation)
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # What is asked again and again
+    # ------------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of documents as text."""
+        return [str(id) for id in self.network.ids.tolist()]
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of documents by their ids as text, the first where several have the same."""
+        return {id: number for number, id in reversed(list(enumerate(self.ids)))}
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """The titles of documents; the id where there is none."""
+        given = self.network.titles
+        if given is None:
+            return self.ids
+        return [_text(title) or id for title, id in zip(given.tolist(), self.ids, strict=True)]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words, or names for them."""
+        known = self.network.vocabulary
+        return [f"word {w}" for w in range(self.network.n_words)] if known is None else list(map(str, known.tolist()))
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Shares of topics among the words of documents, documents x topics."""
+        total = np.zeros((len(self.network), self.n_topics))
+        for sample in self.pairs.samples:
+            total += sample.doc_topic
+        return total / len(self.pairs.samples)
+
+    @cached_property
+    def lengths(self) -> Indices:
+        """Tokens of each document."""
+        return self.network.lengths
+
+    @cached_property
+    def degrees(self) -> tuple[Indices, Indices]:
+        """Links from and to each document; without directions, the same twice."""
+        n = len(self.network)
+        out, into = (np.bincount(end, minlength=n) for end in self.network.links.T)
+        return (out, into) if self.network.directed else (out + into, out + into)
+
+    @cached_property
+    def links(self) -> DocumentLinks:
+        """Links of documents, and those that they should have."""
+        return DocumentLinks(self.pairs, self.words)
+
+    def label(self, i: int) -> str | None:
+        """Return the label of a document."""
+        return None if self.network.labels is None else _text(self.network.labels[i])
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # The model
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def meta(self) -> dict[str, Any]:
+        """Describe data, settings, quality, sampling, topics and weights: all but single documents and links."""
+        return self._meta
+
+    @cached_property
+    def _meta(self) -> dict[str, Any]:
+        model, network = self.model, self.network
+        fingerprint = network.fingerprint()
+        topics = describe_topics(model, self.shares, self.words)
+        mentioned = {i for topic in topics for i in topic["documents"]}
+        return {
+            "version": VERSION,
+            "title": self._title or f"{self.n_topics} topics of {len(network):,} documents",
+            "data": overview.describe_data(network, fingerprint),
+            "settings": overview.describe_settings(model),
+            "quality": self._quality,
+            "mixing": overview.describe_mixing(model),
+            "provenance": overview.describe_provenance(model, fingerprint, self._folder),
+            "topics": topics,
+            "features": describe_features(model),
+            "weights": describe_weights(model, self.shares),
+            "names": self.names(mentioned),
+            "notes": [],
+        }
+
+    def names(self, documents: Any) -> dict[str, dict[str, str]]:
+        """Return ids and titles of some documents by their numbers."""
+        return {str(i): {"id": self.ids[i], "title": self.titles[i]} for i in sorted(set(documents))}
+
+    def cell(self, a: int, b: int, top: int = 8) -> dict[str, Any]:
+        """Return the links that the weight of two topics explains best.
+
+        Parameters
+        ----------
+        a, b : int
+            The topic of the source and that of the target.
+        top : int, default=8
+            Links to return.
+
+        Returns
+        -------
+        dict
+            ``links`` by size of the ``contribution`` of this weight to their score (``part``, the old name, is the
+            same). Where the weight is negative these are links that are there although it speaks against them.
+            ``share`` is the contribution relative to all contributions of its sign.
+        """
+        self._check_topic(a)
+        self._check_topic(b)
+        source, target, _, contributions = self.pairs.best_of_cells(np.array([a]), np.array([b]), top)
+        shares = self.pairs.shares_of_cells(source, target, contributions)
+        probabilities = self.pairs.probabilities(source, target)
+        columns = (x.tolist() for x in (source, target, contributions, shares, probabilities))
+        links = [
+            {
+                "source": i,
+                "target": j,
+                **contribution(size),
+                "share": rounded(share, 3),
+                "probability": rounded(probability),
+            }
+            for i, j, size, share, probability in zip(*columns, strict=True)
+        ]
+        return {"a": a, "b": b, "links": links, "names": self.names([*source.tolist(), *target.tolist()])}
+
+    def _check_topic(self, topic: int) -> None:
+        if not 0 <= topic < self.n_topics:
+            raise DataError(f"there is no topic {topic}; topics run from 0 to {self.n_topics - 1}.")
+
+    def report(
+        self, suggestions: int = N_REPORT_SUGGESTIONS, texts: bool = True, verbose: bool | str = False
+    ) -> dict[str, Any]:
+        """Return everything for one file, in the form that `linktopics.explorer.report_data` describes.
+
+        Parameters
+        ----------
+        suggestions : int, default=5
+            Absent links to suggest for each document.
+        texts : bool, default=True
+            Whether to put in beginnings of texts.
+        verbose : bool or "auto", default=False
+            Whether to show a progress bar.
+        """
+        from linktopics.explorer.report_data import compact_report
+
+        return compact_report(self, suggestions, texts, verbose)
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Documents
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def documents(
+        self,
+        query: str = "",
+        topic: int | None = None,
+        sort: str = "number",
+        descending: bool = False,
+        page: int = 0,
+        size: int = 50,
+    ) -> dict[str, Any]:
+        """Find documents.
+
+        Parameters
+        ----------
+        query : str, default=""
+            Terms that must all be found, each in the id, the title or at the beginning of a word of the document.
+        topic : int, default=None
+            Only documents of which at least a tenth is about this topic.
+        sort : {"number", "title", "tokens", "links", "topic"}, default="number"
+            The order; "topic" is by the share of `topic`.
+        descending : bool, default=False
+            Whether the order is reversed.
+        page, size : int
+            Which rows to return.
+        """
+        if page < 0 or size < 1:
+            raise DataError(f"page {page} of {size} rows cannot be shown; pages are numbered from 0 and have rows.")
+        if topic is not None:
+            self._check_topic(topic)
+        found = self._finder.find(query, topic, sort, descending)
+        rows = [self._rows(i) for i in found[page * size : (page + 1) * size].tolist()]
+        return {"total": len(found), "page": page, "size": size, "rows": rows}
+
+    @cached_property
+    def _finder(self) -> Finder:
+        n_links = sum(self.degrees) if self.network.directed else self.degrees[0]
+        return Finder(self.ids, self.titles, self.words, self.network.counts, np.asarray(n_links), self.shares)
+
+    @cached_property
+    def _rows(self) -> Callable[[int], dict[str, Any]]:
+        return lru_cache(MAX_CACHED_ROWS)(self._row)
+
+    def _row(self, i: int) -> dict[str, Any]:
+        return {
+            **self._about(i),
+            "links_out": int(self.degrees[0][i]),
+            "links_in": int(self.degrees[1][i]),
+            "topics": self.topics_of(i, 3),
+        }
+
+    def _about(self, i: int) -> dict[str, Any]:
+        """Return what lists and pages have in common."""
+        names = {"i": i, "id": self.ids[i], "title": self.titles[i], "label": self.label(i)}
+        return {**names, "tokens": int(self.lengths[i])}
+
+    def topics_of(self, i: int, most: int | None = None) -> list[list[Any]]:
+        """Return the topics of a document with their shares, largest first; all of them, or so many."""
+        shares = self.shares[i]
+        order = np.argsort(-shares, kind="stable")[:most]
+        order = order[shares[order] >= MIN_TOPIC_SHARE]
+        return [[k, rounded(share, 3)] for k, share in zip(order.tolist(), shares[order].tolist(), strict=True)]
+
+    def document(self, i: int, suggestions: int = N_SUGGESTIONS) -> dict[str, Any]:
+        """Return all that is shown of a document.
+
+        Parameters
+        ----------
+        i : int
+            Its number.
+        suggestions : int, default=8
+            Absent links to suggest.
+
+        Returns
+        -------
+        dict
+            Reasons name topics as [topic of the source, topic of the target]; where links have no direction, the
+            document itself comes first. A link is ``surprising`` if nine of ten
+            links of the network are more probable. Suggested links are with documents that it is not linked with;
+            ``direction`` is the one that more speaks for, and the probability that of a link in any direction.
+        """
+        if not 0 <= i < len(self.network):
+            raise DataError(f"there is no document {i}; numbers run from 0 to {len(self.network) - 1}.")
+        return self.documents_at(slice(i, i + 1), suggestions)[0]
+
+    def documents_at(self, rows: slice, suggestions: int = N_SUGGESTIONS) -> list[dict[str, Any]]:
+        """Return the same of several documents that follow one another, which cost little more than one."""
+        links = self.links.of(rows)
+        suggested = self.links.suggested(rows, suggestions) if suggestions and self.network.n_links else {}
+        return [
+            self._document(i, links.get(i, []), suggested.get(i, []))
+            for i in range(rows.start, min(rows.stop, len(self.network)))
+        ]
+
+    def _document(self, i: int, links: list[dict[str, Any]], suggested: list[dict[str, Any]]) -> dict[str, Any]:
+        return {
+            **self._about(i),
+            "text": self.text(i, TEXT_CHARACTERS),
+            "columns": self.columns_of(i),
+            "topics": self.topics_of(i),
+            "words": self._words_of(i),
+            "n_links": self.links.count(i),
+            "links": links,
+            "suggested": suggested,
+            "surprising_below": rounded(self.links.surprising_below, 3),
+            "names": self.names(link["j"] for link in [*links, *suggested]),
+        }
+
+    def columns_of(self, i: int) -> dict[str, str | None]:
+        """Return what else is known about a document, as text."""
+        return {str(name): _text(values[i]) for name, values in self.network.columns.items()}
+
+    def text(self, i: int, length: int) -> str | None:
+        """Return the beginning of a text."""
+        text = None if self.network.texts is None else _text(self.network.texts[i])
+        return None if text is None else text[:length]
+
+    def _words_of(self, i: int) -> list[list[Any]]:
+        words, counts, topics, _ = self.words_of(slice(i, i + 1), MAX_DOCUMENT_WORDS)
+        return [[self.words[w], c, k] for w, c, k in zip(words.tolist(), counts.tolist(), topics.tolist(), strict=True)]
+
+    def words_of(self, rows: slice, most: int) -> tuple[Indices, Indices, Indices, Indices]:
+        """Return words of some documents, best first, their counts and main topics, and where each document begins."""
+        counts = self.network.counts[rows]
+        document = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        order = np.lexsort((counts.indices, -counts.data * self.word_rarity[counts.indices], document))
+        place = np.arange(len(order)) - counts.indptr[document[order]]
+        kept = order[place < most]
+        words, document = counts.indices[kept].astype(np.int64), document[kept]
+        topics = np.empty(len(kept), dtype=np.int64)
+        mixes, step = self.model.doc_topic_[rows], max(1, 2**22 // self.n_topics)
+        for first in range(0, len(kept), step):
+            part = slice(first, first + step)
+            topics[part] = (self._topics_by_word[words[part]] * mixes[document[part]]).argmax(axis=1)
+        return words, counts.data[kept].astype(np.int64), topics, np.searchsorted(document, np.arange(len(mixes) + 1))
+
+    @cached_property
+    def _topics_by_word(self) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.model.topic_word_.T)
+
+    @cached_property
+    def word_rarity(self) -> NDArray[np.float64]:
+        """The weight of one occurrence of a word: large for words of few documents."""
+        having = np.bincount(self.network.counts.indices, minlength=self.network.n_words)
+        return 1.0 + np.log((1 + len(self.network)) / (1 + having))
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as text; None if it is missing."""
+    return None if value is None or value != value else str(value)

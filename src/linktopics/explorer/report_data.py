@@ -1,0 +1,276 @@
+"""All documents and links of a model in little room, for a report that is one file.
+
+The bundle has ``version``, ``meta`` as of `Explorer.meta` with ``notes`` about what was left out to save room, and
+
+- ``vocabulary``: the words, ``labels``: the labels, ``columns``: names of columns, ``features``: names of features,
+  ``details``: beginnings of what is said about features;
+- ``cells``: for each topic a and each topic b the links that their weight explains best, [source, target,
+  contribution, share, probability]; null for weights that are too small to be among those looked at;
+- ``documents``: [id, title or null if it is the id, number of the label or null, tokens, text or null, values of
+  columns, [topic, share, topic, share, ...], [word, count, topic, word, ...], suggestions]; a suggestion is [other
+  document, direction, probability, lower, upper, reasons];
+- ``links``: [source, target, probability, 1 if it is surprising or 0, reasons], each once;
+- ``surprising_below``: the probability below which a link is surprising.
+
+Directions are 0 (out), 1 (in) and 2 (both). A reason is [share, contribution, topic of the source, topic of the
+target], or [share, contribution, -1 - number of the feature, number of the detail, word, word, ...]. Numbers are whole:
+shares of topics in thousandths, probabilities in hundred-thousandths, shares and contributions of reasons in
+hundredths; those of cells are as they are. What is not known is null.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.explorer.explorer import MIN_TOPIC_SHARE, Explorer
+from linktopics.explorer.page import to_json
+from linktopics.explorer.pairs import Suggestions
+from linktopics.explorer.rounding import rounded, whole
+from linktopics.network.report import numbered
+from linktopics.prediction.explanation import N_REASONS, Reasons
+from linktopics.prediction.ranking import blocks_of
+from linktopics.utils.progress import ProgressBar
+
+BYTES_PER_DOCUMENT, MIN_DOCUMENTS = 900, 3000
+"""Room of a bundle: so much for each document, or for so many if there are fewer."""
+
+MAX_WORDS, MIN_WORDS = 60, 8
+"""Words of a document, where there is room for so many, and where there is little."""
+
+MAX_TEXT_CHARACTERS, MIN_TEXT_CHARACTERS = 1000, 80
+"""Characters of a text; where there is no room for the smaller number, texts are left out."""
+
+N_CELL_LINKS, MAX_CELLS = 5, 900
+"""Links of a cell, and cells that have any: the strongest."""
+
+THOUSANDTHS, HUNDRED_THOUSANDTHS, HUNDREDTHS = 1000, 100_000, 100
+
+BYTES_PER_WORD, BYTES_PER_LINK, BYTES_PER_REASON = 11, 25, 23
+"""What a word of a document, a link without its reasons and a reason take in a bundle, about."""
+
+MAX_LINKS_SHARE = 0.3
+"""Share of the room that links may take; where there are many, they have fewer reasons."""
+
+WORDS_AT_ONCE = 2**20
+
+TEXT_FIELD, WORDS_FIELD = 4, 7
+"""Places in the row of a document."""
+
+
+def compact_report(explorer: Explorer, suggestions: int, texts: bool, verbose: bool | str) -> dict[str, Any]:
+    """Return the bundle of a report."""
+    return _Compacter(explorer).report(suggestions, texts, verbose)
+
+
+class _Compacter:
+    """Writes documents and links; collects what many of them name."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.network = explorer.network
+        self.vocabulary: dict[int, int] = {}
+        self.details: dict[str, int] = {}
+
+    def report(self, suggestions: int, texts: bool, verbose: bool | str) -> dict[str, Any]:
+        explorer, linked = self.explorer, self.network.n_links > 0
+        blocks = explorer.pairs.suggestion_blocks(suggestions) if suggestions and linked else []
+        with ProgressBar(len(blocks) + 3, verbose, "writing the report", "writing the report") as progress:
+            meta = explorer.meta()
+            progress.advance("topics")
+            cells, links = (self._cells(), self._links()) if linked else ([], [])
+            progress.advance("links")
+
+            def suggest(rows: slice) -> Suggestions:
+                found = explorer.pairs.suggestions(rows, suggestions)
+                progress.advance("suggestions")
+                return found
+
+            suggested = self._suggested(explorer.pairs.predictor.spread(suggest, blocks))
+            bundle = self._documents(meta, cells, links, suggested, texts)
+            progress.advance("documents")
+        return bundle
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Pairs
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _links(self) -> list[list[Any]]:
+        """Return all links of the data."""
+        source, target = self.network.links.T
+        pairs = self.explorer.pairs
+        values = pairs.link_values(source, target)
+        probability = pairs.probabilities(source, target, values)
+        surprising = (probability < self.explorer.links.surprising_below).astype(int)
+        reasons = pairs.reasons(source, target, values)
+        reasons.what[:, self._reasons_per_link() :] = -1
+        why = self._reasons(reasons, source, target, np.ones(len(source), dtype=bool))
+        columns = (source, target, whole(probability, HUNDRED_THOUSANDTHS), surprising)
+        return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
+
+    def _reasons_per_link(self) -> int:
+        """Return how many reasons of a link there is room for."""
+        room = MAX_LINKS_SHARE * self._room / self.network.n_links - BYTES_PER_LINK
+        return int(np.clip(room // BYTES_PER_REASON, 0, N_REASONS))
+
+    @property
+    def _room(self) -> int:
+        """How many bytes a bundle should have at most."""
+        return BYTES_PER_DOCUMENT * max(len(self.network), MIN_DOCUMENTS)
+
+    def _suggested(self, blocks: list[Suggestions]) -> list[list[Any]]:
+        """Return the absent links of each document that are suggested."""
+        suggested: list[list[Any]] = [[] for _ in range(len(self.network))]
+        for found in blocks:
+            self._add_suggestions(found, suggested)
+        return suggested
+
+    def _add_suggestions(self, found: Suggestions, suggested: list[list[Any]]) -> None:
+        direction = np.where(found.outgoing, 0, 1) if self.network.directed else np.full(len(found.other), 2)
+        why = self._reasons(found.reasons, found.document, found.other, found.outgoing)
+        bounds = [
+            [None] * len(direction) if np.isnan(bound).all() else whole(bound, HUNDRED_THOUSANDTHS).tolist()
+            for bound in (found.lower, found.upper)
+        ]
+        columns = (found.document, found.other, direction, whole(found.probability, HUNDRED_THOUSANDTHS))
+        for i, *row in zip(*(column.tolist() for column in columns), *bounds, why, strict=True):
+            suggested[i].append(row)
+
+    def _reasons(
+        self, reasons: Reasons, new: NDArray[Any], candidates: NDArray[Any], outgoing: NDArray[Any]
+    ) -> list[list[list[int]]]:
+        K = self.explorer.n_topics
+        result: list[list[list[int]]] = [[] for _ in range(len(new))]
+        row, place = np.nonzero(reasons.what >= 0)
+        columns = (
+            row,
+            reasons.what[row, place],
+            whole(reasons.share[row, place], HUNDREDTHS),
+            whole(reasons.contribution[row, place], HUNDREDTHS),
+            new[row],
+            candidates[row],
+            outgoing[row],
+        )
+        for e, what, share, size, i, j, way in zip(*(column.tolist() for column in columns), strict=True):
+            if what < K * K:
+                result[e].append([share, size, what // K, what % K])
+            else:
+                begin, words = self.explorer.links.detail(what - K * K, i, j, "out" if way else "in")
+                number = self.details.setdefault(begin, len(self.details))
+                result[e].append([share, size, -1 - (what - K * K), number, *map(self._word, words)])
+        return result
+
+    def _word(self, word: int) -> int:
+        """Return the number of a word in the bundle's vocabulary."""
+        return self.vocabulary.setdefault(word, len(self.vocabulary))
+
+    def _cells(self) -> list[list[list[Any] | None]]:
+        """Return for the strongest cells of the weights the links that they explain best."""
+        explorer, K = self.explorer, self.explorer.n_topics
+        chosen = np.argsort(-np.abs(explorer.model.link_weights_).ravel(), kind="stable")[:MAX_CELLS]
+        a, b = np.divmod(np.sort(chosen), K)
+        source, target, cell, contributions = explorer.pairs.best_of_cells(a, b, N_CELL_LINKS)
+        shares = explorer.pairs.shares_of_cells(source, target, contributions)
+        probabilities = explorer.pairs.probabilities(source, target)
+        found: list[list[Any]] = [[] for _ in a]
+        columns = (cell, source, target, contributions, shares, probabilities)
+        for number, i, j, size, share, p in zip(*(column.tolist() for column in columns), strict=True):
+            found[number].append([i, j, rounded(size, 3), rounded(share, 2), rounded(p, 3)])
+        cells: list[list[list[Any] | None]] = [[None] * K for _ in range(K)]
+        for links, i, j in zip(found, a.tolist(), b.tolist(), strict=True):
+            cells[i][j] = links
+        return cells
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Documents
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _documents(
+        self, meta: dict[str, Any], cells: list[Any], links: list[Any], suggested: list[Any], texts: bool
+    ) -> dict[str, Any]:
+        """Put the bundle together; words and texts get what room is left."""
+        explorer = self.explorer
+        labels: dict[str, int] = {}
+        documents = []
+        for i, topics in enumerate(self._topics()):
+            label = explorer.label(i)
+            number = None if label is None else labels.setdefault(label, len(labels))
+            title = None if explorer.titles[i] == explorer.ids[i] else explorer.titles[i]
+            columns = list(explorer.columns_of(i).values())
+            tokens = int(explorer.lengths[i])
+            documents.append([explorer.ids[i], title, number, tokens, None, columns, topics, [], suggested[i]])
+        bundle = {
+            "version": meta["version"],
+            "meta": {**meta, "notes": []},
+            "vocabulary": [],
+            "labels": list(labels),
+            "columns": list(self.network.columns),
+            "features": [feature.name for feature in explorer.pairs.features.features],
+            "details": list(self.details),
+            "cells": cells,
+            "documents": documents,
+            "links": links,
+            "surprising_below": rounded(explorer.links.surprising_below, 3),
+        }
+        if links and self._reasons_per_link() < N_REASONS:
+            bundle["meta"]["notes"].append(
+                f"Of each link at most {numbered(self._reasons_per_link(), 'reason')} can be in this file."
+            )
+        room = self._room - _size(bundle)
+        texts = texts and self.network.texts is not None
+        used = self._put_words(bundle, room * 2 // 3 if texts else room)
+        if texts:
+            self._put_texts(bundle, room - used)
+        return bundle
+
+    def _topics(self) -> list[list[int]]:
+        """Return the topics of each document with their shares, largest first."""
+        shares = self.explorer.shares
+        order = np.argsort(-shares, axis=1, kind="stable")
+        sizes = (shares >= MIN_TOPIC_SHARE).sum(axis=1)
+        numbers = whole(np.take_along_axis(shares, order, axis=1), THOUSANDTHS)
+        pairs = np.stack([order, numbers], axis=2).reshape(len(shares), -1)
+        return [row[: 2 * size].tolist() for row, size in zip(pairs, sizes.tolist(), strict=True)]
+
+    def _put_words(self, bundle: dict[str, Any], room: int) -> int:
+        """Add as many words of documents as there is room for, and return how much they took."""
+        distinct = np.diff(self.network.counts.indptr)
+        room -= _size(self.explorer.words)
+        fits = (n for n in range(MAX_WORDS, MIN_WORDS, -1) if np.minimum(distinct, n).sum() * BYTES_PER_WORD <= room)
+        most = next(fits, MIN_WORDS)
+        before = _size(bundle)
+        for rows in blocks_of(len(distinct), most, WORDS_AT_ONCE):
+            words, counts, topics, begin = self.explorer.words_of(rows, most)
+            numbers = np.array([self._word(word) for word in words.tolist()], dtype=np.int64)
+            flat = np.column_stack([numbers, counts, topics]).reshape(-1)
+            for i, (a, b) in enumerate(pairwise(begin.tolist()), rows.start):
+                bundle["documents"][i][WORDS_FIELD] = flat[3 * a : 3 * b].tolist()
+        bundle["vocabulary"] = [self.explorer.words[word] for word in self.vocabulary]
+        if distinct.max(initial=0) > most:
+            bundle["meta"]["notes"].append(
+                f"Of each document the {most} words that say most about it are in this file; others are not found."
+            )
+        return _size(bundle) - before
+
+    def _put_texts(self, bundle: dict[str, Any], room: int) -> None:
+        """Add beginnings of texts, as long as there is room for."""
+        texts = [self.explorer.text(i, MAX_TEXT_CHARACTERS) or "" for i in range(len(self.network))]
+        lengths = np.array([len(text) for text in texts])
+        bytes_each = _size(texts) / max(lengths.sum(), 1)
+        sizes = range(MAX_TEXT_CHARACTERS, MIN_TEXT_CHARACTERS - 1, -20)
+        longest = next((n for n in sizes if np.minimum(lengths, n).sum() * bytes_each <= room), 0)
+        if not longest:
+            bundle["meta"]["notes"].append("There was no room for texts in this file.")
+            return
+        for document, text in zip(bundle["documents"], texts, strict=True):
+            document[TEXT_FIELD] = text[:longest] or None
+        if lengths.max(initial=0) > longest:
+            bundle["meta"]["notes"].append(f"Of each text the first {longest} characters are in this file.")
+
+
+def _size(value: Any) -> int:
+    """Return how many bytes a value takes in a page."""
+    return len(to_json(value).encode())

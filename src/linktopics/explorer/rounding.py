@@ -1,0 +1,54 @@
+"""Numbers as pages show them: few digits, and null for what is none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+DIGITS = 4
+"""Significant digits of a number that is shown."""
+
+
+def rounded(value: Any, digits: int = DIGITS) -> Any:
+    """Round numbers, also those in lists and arrays, to what JSON can hold: NaN and infinities become None.
+
+    Examples
+    --------
+    >>> rounded([0.123456, 1234567.0, float("nan"), 3])
+    [0.1235, 1235000, None, 3]
+    """
+    if type(value) is float:  # by far the most of them
+        if not math.isfinite(value):
+            return None
+        short = float(f"{value:.{digits}g}")
+        return int(short) if short.is_integer() else short
+    if isinstance(value, np.ndarray | np.generic):
+        return rounded(value.tolist(), digits)
+    if isinstance(value, list | tuple):
+        return [rounded(one, digits) for one in value]
+    return value
+
+
+def contribution(value: float, digits: int = DIGITS) -> dict[str, Any]:
+    """Return a contribution to a score as JSON has it: also as ``part``, its name in earlier versions.
+
+    Examples
+    --------
+    >>> contribution(0.25)
+    {'contribution': 0.25, 'part': 0.25}
+    """
+    return dict.fromkeys(("contribution", "part"), rounded(value, digits))
+
+
+def whole(values: Any, per_unit: float) -> NDArray[np.int64]:
+    """Return numbers in so many parts of a unit, as whole numbers, which take the least room.
+
+    Examples
+    --------
+    >>> whole([0.123456, 1.0], 1000)
+    array([ 123, 1000])
+    """
+    return np.rint(np.nan_to_num(np.asarray(values, dtype=float) * per_unit)).astype(np.int64)

@@ -1,0 +1,437 @@
+"""Features that users bring: columns of documents, matrices and functions over pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from linktopics.errors import DataError
+from linktopics.features.base import Array, FittedFeature, PairFeature, register_feature
+from linktopics.network import DocumentNetwork
+from linktopics.network.inputs import Documents
+from linktopics.network.validation import as_list, check_sound, check_unique, is_missing
+from linktopics.sampler import Settings
+
+MEMBERS_ADVICE = "give each document a plain list of strings or numbers"
+
+N_SHOWN_VALUES = 3
+"""Shared values named in a reason."""
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Columns
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@register_feature
+@dataclass(frozen=True)
+class Column(PairFeature):
+    """A column of the network, compared between the two documents of a pair.
+
+    Documents in which it is missing (None, NaN) count as average ones. New documents need the column too: make them
+    with `DocumentNetwork.new_documents`.
+
+    Parameters
+    ----------
+    column : str
+        Its name in ``network.columns``.
+    compare : {"equal", "difference", "overlap"}
+        Whether the two values are the same (a venue); how far apart they are and, where links have a direction, by how
+        much the source's is larger (a year); or the cosine of two sets (authors: each value a list of them).
+
+    Examples
+    --------
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.features import Column
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> years = {"year": [1990, 1994, 1991, 1996]}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")], columns=years)
+    >>> features = ["tfidf", Column("year", "difference")]
+    >>> model = RelationalTopicModel(2, pair_features=features, negatives=2, n_burn_in=50)
+    >>> model.fit(network).feature_names_
+    ['tfidf', 'distance in year', 'year of source - target']
+    """
+
+    column: str
+    compare: str = "equal"
+
+    @property
+    def name(self) -> str:
+        """The column's name, and how it is compared."""
+        return f"{self.column} ({self.compare})"
+
+    def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
+        """Read the column of the training documents."""
+        kinds: dict[str, type[_FittedColumn]] = {"equal": _Equal, "difference": _Difference, "overlap": _Overlap}
+        if self.compare not in kinds:
+            raise ValueError(f"compare is {self.compare!r}; it must be {', '.join(map(repr, kinds))}.")
+        return kinds[self.compare](self.name, self.column, network)
+
+
+class _FittedColumn(FittedFeature):
+    """What the three comparisons share: finding the column."""
+
+    def __init__(self, name: str, column: str, network: DocumentNetwork) -> None:
+        self.name, self.column = name, column
+        self.directed = network.directed
+        self.learn(self.read(Documents.of(network), "the network"))
+
+    def learn(self, values: NDArray) -> None:
+        """Learn from the values of the training documents."""
+        raise NotImplementedError
+
+    def read(self, documents: Documents, what: str = "new documents") -> NDArray:
+        """Return the values of the column."""
+        if self.column not in documents.columns:
+            there = ", ".join(map(repr, documents.columns)) or "none"
+            raise DataError(
+                f"the pair feature {self.name!r} needs the column {self.column!r}; the columns of {what} are: {there}. "
+                "Pass columns= when making the network, and new documents as network.new_documents(texts, "
+                "columns=...)."
+            )
+        return documents.columns[self.column]
+
+
+class _Equal(_FittedColumn):
+    def learn(self, values: NDArray) -> None:
+        self.columns = (f"same {self.column}",)
+        self.values = values
+        self.codes: dict[Any, int] = {}
+        for value in values:
+            if not is_missing(value):
+                self.codes.setdefault(_hashable(value, self.column), len(self.codes))
+        self.candidates = self.encode(values, unknown=-2)
+
+    def encode(self, values: NDArray, unknown: int) -> NDArray[np.float64]:
+        return np.array(
+            [np.nan if is_missing(v) else self.codes.get(_hashable(v, self.column), unknown) for v in values],
+            dtype=float,
+        )
+
+    def prepare(self, documents: Documents) -> NDArray[np.float64]:
+        return self.encode(self.read(documents), unknown=-1)
+
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
+    ) -> Array:
+        a, b = new[rows], self.candidates[candidates]
+        return np.where(np.isnan(a) | np.isnan(b), np.nan, a == b)[:, None]
+
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+        a, b = new[row], self.candidates[candidate]
+        if np.isnan(a) or np.isnan(b):
+            return f"{self.column} not known"
+        return f"same {self.column}: {self.values[candidate]}" if a == b else f"another {self.column}"
+
+
+class _Difference(_FittedColumn):
+    def learn(self, values: NDArray) -> None:
+        self.columns = (f"distance in {self.column}",)
+        if self.directed:
+            self.columns += (f"{self.column} of source - target",)
+        self.values = self.finite(values)
+
+    def finite(self, values: NDArray) -> NDArray[np.float64]:
+        """Return the values as numbers, NaN where they are missing; raise for what is no finite number."""
+        listed = [np.nan if is_missing(value) else value for value in as_list(values)]
+        for number, value in enumerate(listed):
+            if isinstance(value, bool) or not isinstance(value, Real) or np.isinf(float(value)):
+                raise DataError(
+                    f"the column {self.column!r} holds {value!r} (document number {number}), which is no finite "
+                    'number; compare such a column by "equal" or "overlap".'
+                )
+        return np.array(listed, dtype=float)
+
+    def prepare(self, documents: Documents) -> NDArray[np.float64]:
+        return self.finite(self.read(documents))
+
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
+    ) -> Array:
+        difference = new[rows] - self.values[candidates]
+        signed = [np.where(outgoing, difference, -difference)] if self.directed else []
+        return np.column_stack([np.abs(difference), *signed])
+
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+        a, b = new[row], self.values[candidate]
+        return f"{self.column} not known" if np.isnan(a) or np.isnan(b) else f"{self.column}: {a:g} and {b:g}"
+
+
+class _Overlap(_FittedColumn):
+    def learn(self, values: NDArray) -> None:
+        self.columns = (f"shared {self.column}",)
+        self.values: list[Any] = []
+        self.codes: dict[Any, int] = {}
+        for members in map(self.members, values):
+            for member in members or ():
+                key = _hashable(member, self.column, MEMBERS_ADVICE)
+                if self.codes.setdefault(key, len(self.codes)) == len(self.values):
+                    self.values.append(member)
+        self.candidates = self.encode(values)
+
+    def members(self, value: Any) -> list[Any] | None:
+        """List the members of a value; a string is one member."""
+        if is_missing(value):
+            return None
+        listed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+        if isinstance(value, set | frozenset):
+            listed.sort(key=repr)  # the order of sets differs from run to run
+        return [member for member in listed if not is_missing(member)]
+
+    def encode(self, values: NDArray) -> tuple[csr_array, NDArray[np.bool_]]:
+        """Return unit vectors over the members that training documents have, and which values are known."""
+        listed = [self.members(value) for value in values]
+        rows, columns, weights = [], [], []
+        for row, members in enumerate(listed):
+            distinct = {_hashable(member, self.column, MEMBERS_ADVICE) for member in members or ()}
+            for member in distinct:
+                if member in self.codes:
+                    rows.append(row)
+                    columns.append(self.codes[member])
+                    weights.append(len(distinct) ** -0.5)
+        matrix = csr_array((np.array(weights, float), (rows, columns)), shape=(len(listed), max(len(self.codes), 1)))
+        matrix.sort_indices()
+        return matrix, np.array([members is not None for members in listed])
+
+    def prepare(self, documents: Documents) -> tuple[csr_array, NDArray[np.bool_]]:
+        return self.encode(self.read(documents))
+
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
+    ) -> Array:
+        (a, a_known), (b, b_known) = new, self.candidates
+        values = np.asarray(a[rows].multiply(b[candidates]).sum(axis=1)).ravel()
+        return np.where(a_known[rows] & b_known[candidates], values, np.nan)[:, None]
+
+    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
+        (a, a_known), (b, b_known) = new, self.candidates
+        values = (a[rows] @ b[candidates].T).toarray()
+        return np.where(a_known[rows, None] & b_known[None, candidates], values, np.nan)[:, :, None]
+
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+        (a, a_known), (b, b_known) = new, self.candidates
+        if not (a_known[row] and b_known[candidate]):
+            return f"{self.column} not known"
+        both = np.intersect1d(a[[row]].indices, b[[candidate]].indices)
+        named = ", ".join(str(self.values[m]) for m in both[:N_SHOWN_VALUES])
+        return f"shared {self.column}: {named}" if len(both) else f"no shared {self.column}"
+
+
+def _hashable(value: Any, name: str, cure: str = 'compare lists by "overlap"') -> Any:
+    try:
+        hash(value)
+    except TypeError:
+        raise DataError(f"the column {name!r} holds {value!r}, which cannot be told from others; {cure}.") from None
+    return value
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Pairs
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@register_feature
+@dataclass(frozen=True, eq=False)
+class PairMatrix(PairFeature):
+    """Numbers of pairs in a sparse matrix, rows for sources and columns for targets; what it does not hold is zero.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array of shape (n_ids, n_ids)
+        The values.
+    ids : sequence
+        The ids of its rows and columns. They may name more documents than are fitted: new documents are found by their
+        ids, and so need them (make them with `DocumentNetwork.new_documents`). A document that is not among them has
+        zeros.
+    name : str
+        What to call it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.features import PairMatrix
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+    >>> read_together = PairMatrix(csr_array(np.eye(5)[::-1]), ids=["a", "b", "new", "c", "d"], name="read together")
+    >>> model = RelationalTopicModel(2, pair_features=[read_together], negatives=2, n_burn_in=50).fit(network)
+    >>> model.predict_links(network.new_documents({"new": "cats shine"})).shape
+    (1, 4)
+    """
+
+    matrix: Any
+    ids: Any
+    name: str = "matrix"
+
+    def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
+        """Find the training documents in the matrix."""
+        if isinstance(self.ids, str) or not isinstance(self.ids, Iterable):
+            raise DataError(f"the pair feature {self.name!r} has the ids {self.ids!r}; pass a list, one for each row.")
+        ids = np.fromiter(as_list(self.ids), dtype=object)
+        check_unique(ids, f"the ids of the pair feature {self.name!r}", "give every document its own id")
+        matrix = self.matrix if issparse(self.matrix) else np.asarray(self.matrix)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+            raise DataError(
+                f"the pair feature {self.name!r} is an array of {matrix.ndim} dimensions and type {matrix.dtype}; pass "
+                "a sparse matrix or an array of numbers, a row and a column for each id."
+            )
+        if issparse(matrix):
+            check_sound(matrix, f"the pair feature {self.name!r}")
+        matrix = csr_array(matrix.astype(np.float64))  # before repeated entries are added up
+        if matrix.shape != (len(ids), len(ids)):
+            raise DataError(
+                f"the pair feature {self.name!r} is a matrix of {matrix.shape[0]:,} x {matrix.shape[1]:,} with "
+                f"{len(ids):,} ids; it needs a row and a column for each id."
+            )
+        place = {id: number for number, id in enumerate(ids)}
+        if not any(id in place for id in network.ids.tolist()):
+            raise DataError(
+                f"the pair feature {self.name!r} has no document of the network: its ids are like {ids[0]!r}, the "
+                f"network's like {network.ids.tolist()[0]!r}."
+            )
+        return _FittedMatrix(self.name, matrix, place, network)
+
+    def to_json(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
+        """Return the name, and the matrix and the ids as arrays."""
+        matrix = csr_array(self.matrix, dtype=np.float64)
+        arrays = {"values": matrix.data, "columns": matrix.indices, "starts": matrix.indptr}
+        ids = np.fromiter(as_list(self.ids), dtype=object)
+        return {"kind": "PairMatrix", "name": self.name}, {**arrays, "ids": ids}
+
+    @classmethod
+    def from_json(
+        cls, described: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
+    ) -> PairFeature:
+        """Return the feature with its matrix, whose parts are checked to fit."""
+        values, columns, starts, ids = (arrays[name] for name in ("values", "columns", "starts", "ids"))
+        if not (
+            {values.ndim, columns.ndim, starts.ndim} == {1}
+            and values.dtype == np.float64
+            and columns.dtype.kind == starts.dtype.kind == "i"
+        ):
+            raise ValueError(f"the arrays of {described['name']} are no sparse matrix")
+        matrix = csr_array((values, columns, starts), shape=(len(ids), len(ids)))
+        matrix.check_format(full_check=True)
+        return cls(matrix, ids.tolist(), described["name"])
+
+
+class _FittedMatrix(FittedFeature):
+    def __init__(self, name: str, matrix: csr_array, place: Mapping[Any, int], network: DocumentNetwork) -> None:
+        self.name, self.columns = name, (name,)
+        self.matrix = csr_array(matrix, dtype=np.float64)
+        self.place = place
+        self.directed = network.directed
+        self.candidates = self.prepare(Documents.of(network))
+
+    def prepare(self, documents: Documents) -> NDArray[np.int64]:
+        ids = documents.named(self.name)
+        return np.array([self.place.get(id, -1) for id in ids.tolist()], dtype=np.int64)
+
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
+    ) -> Array:
+        a, b = new[rows], self.candidates[candidates]
+        there = (a >= 0) & (b >= 0)
+        source, target = np.where(outgoing, a, b)[there], np.where(outgoing, b, a)[there]
+        result = np.zeros(len(a))
+        result[there] = self._entries(source, target)
+        if not self.directed:  # an entry on either side of the diagonal will do; of two, the mean
+            one, two = result[there], self._entries(target, source)
+            result[there] = np.where(one == 0, two, np.where(two == 0, one, 0.5 * (one + two)))
+        return result[:, None]
+
+    def _entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+        return np.asarray(self.matrix[rows, columns], dtype=float).ravel() if len(rows) else np.empty(0)
+
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+        value = self.pairs(new, np.array([row]), np.array([candidate]), np.array([outgoing]))[0, 0]
+        return f"{self.name}: {value:g}"
+
+
+@register_feature
+@dataclass(frozen=True)
+class PairFunction(PairFeature):
+    """A function over pairs.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two arrays of ids of equal length, of sources and of targets, and returns an array of as many numbers; NaN
+        for "not known". In an undirected network the order of the two means nothing.
+    name : str
+        What to call it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.features import PairFunction
+    >>> texts = {"cat/a": "cats purr", "cat/b": "cats sleep", "sky/c": "stars shine", "sky/d": "stars fall"}
+    >>> network = DocumentNetwork.from_texts(texts, [("cat/b", "cat/a"), ("sky/d", "sky/c")])
+    >>> def same_folder(sources, targets):
+    ...     return np.array([s.split("/")[0] == t.split("/")[0] for s, t in zip(sources, targets)])
+    >>> feature = PairFunction(same_folder, "same folder")
+    >>> model = RelationalTopicModel(2, pair_features=[feature], negatives=2, n_burn_in=50, random_state=0).fit(network)
+    >>> model.feature_names_
+    ['same folder']
+    """
+
+    function: Callable[[NDArray, NDArray], Any]
+    name: str = "function"
+
+    def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
+        """Remember the ids of the training documents."""
+        if not callable(self.function):
+            raise ValueError(f"function is {self.function!r}; pass a function of two arrays of ids.")
+        return _FittedFunction(self.function, self.name, network.ids)
+
+    def to_json(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
+        """Return the name; no file holds the function."""
+        return {"kind": "PairFunction", "name": self.name}, {}
+
+    @classmethod
+    def from_json(
+        cls, described: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
+    ) -> PairFeature:
+        """Return the feature with the function of its name, or one that says that it is missing."""
+        name = described["name"]
+        return cls(functions.get(name, partial(_refuse_missing, name)), name)
+
+
+def _refuse_missing(name: str, *_: Any) -> Any:
+    raise DataError(
+        f"the pair feature {name!r} is a function, which no file holds; load the model with "
+        f"RelationalTopicModel.load(path, functions={{{name!r}: function}})."
+    )
+
+
+class _FittedFunction(FittedFeature):
+    def __init__(self, function: Callable[[NDArray, NDArray], Any], name: str, ids: NDArray) -> None:
+        self.function, self.name, self.columns, self.ids = function, name, (name,), ids
+
+    def prepare(self, documents: Documents) -> NDArray:
+        return documents.named(self.name)
+
+    def pairs(
+        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
+    ) -> Array:
+        a, b = new[rows], self.ids[candidates]
+        values = np.asarray(self.function(np.where(outgoing, a, b), np.where(outgoing, b, a)))
+        if values.shape != a.shape or values.dtype.kind not in "fiub":
+            raise DataError(
+                f"the pair feature {self.name!r} gave an array of shape {values.shape} and type {values.dtype}; it "
+                f"must give a number for each of the {len(a)} pairs."
+            )
+        return values.astype(float)[:, None]
+
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+        value = self.pairs(new, np.array([row]), np.array([candidate]), np.array([outgoing]))[0, 0]
+        return f"{self.name}: {value:g}"

@@ -1,0 +1,1 @@
+"""The estimators: what users fit, and what a fit does."""

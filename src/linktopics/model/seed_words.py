@@ -1,0 +1,74 @@
+"""Seed words: words that a user expects in a topic, as prior tokens."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from linktopics.errors import DataError
+from linktopics.network import DocumentNetwork
+from linktopics.sampler import Seeds
+
+SHARE, LEAST = 0.01, 10
+"""Default prior tokens of a seed word: this share of the tokens of an average topic, and at least so many."""
+
+
+def resolve_seed_words(seed_words: Any, seed_weight: int | None, n_topics: int, network: DocumentNetwork) -> Seeds:
+    """Return the prior tokens that seed words stand for.
+
+    Parameters
+    ----------
+    seed_words : mapping from topic number to words, sequence of sequences of words, or None
+        Words by topic; see `RelationalTopicModel`.
+    seed_weight : int or None
+        Prior tokens of each; None is a hundredth of the tokens of an average topic, at least 10.
+    n_topics : int
+        Number of topics.
+    network : DocumentNetwork
+        Its words.
+    """
+    places: list[tuple[int, int]] = []
+    for topic, words in _by_topic(seed_words).items():
+        if isinstance(topic, bool) or not isinstance(topic, Integral) or not 0 <= int(topic) < n_topics:
+            raise ValueError(f"seed_words speaks of topic {topic!r}; topics are numbered from 0 to {n_topics - 1}.")
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise ValueError(f"seed_words of topic {topic} are {words!r}; pass a list of words.")
+        places += [(_place(word, network), int(topic)) for word in words]
+    unique = np.array(sorted(set(places)), dtype=np.int64).reshape(-1, 2)
+    amount = seed_weight
+    if amount is None:
+        amount = max(LEAST, round(SHARE * network.n_tokens / n_topics))
+    return Seeds(unique[:, 0], unique[:, 1], np.full(len(unique), float(amount)))
+
+
+def _by_topic(seed_words: Any) -> Mapping[Any, Any]:
+    if seed_words is None:
+        return {}
+    if isinstance(seed_words, Mapping):
+        return seed_words
+    if isinstance(seed_words, str) or not isinstance(seed_words, Iterable):
+        raise ValueError(f"seed_words is {seed_words!r}; pass lists of words by topic, as {{0: ['red', 'green']}}.")
+    return dict(enumerate(seed_words))
+
+
+def _place(word: Any, network: DocumentNetwork) -> int:
+    """Return the number of a word, which is itself one where words have no names."""
+    if network.vocabulary is None:
+        if isinstance(word, bool) or not isinstance(word, Integral) or not 0 <= int(word) < network.n_words:
+            raise DataError(
+                f"the seed word {word!r} is no number of a word from 0 to {network.n_words - 1}, and the network has "
+                "no vocabulary to look it up in; pass vocabulary= when making the network, or numbers."
+            )
+        return int(word)
+    if not isinstance(word, str):
+        raise ValueError(f"seed_words holds {word!r}, which is no word; pass a list of words for each topic.")
+    found = np.flatnonzero(network.vocabulary == word)
+    if not len(found):
+        near = difflib.get_close_matches(str(word), network.vocabulary.tolist(), n=3)
+        meant = f"did you mean {' or '.join(map(repr, near))}?" if near else "choose words that documents have."
+        raise DataError(f"the seed word {word!r} is not in the vocabulary; {meant}")
+    return int(found[0])

@@ -1,0 +1,224 @@
+"""Training: a run is prepared, its chains are sampled and calibrated, and it goes on with a changed network."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linktopics.engines import Engine, resolve_engine
+from linktopics.errors import ModelError, NetworkWarning
+from linktopics.features import fit_features, resolve_features
+from linktopics.model.run import TrainingRun, warm_start_state
+from linktopics.model.seed_words import resolve_seed_words
+from linktopics.network import DocumentNetwork
+from linktopics.network.inputs import check_sizes
+from linktopics.network.pairs import sample_pairs
+from linktopics.prediction.calibration import LinkCalibration, n_documents_to_hold_out
+from linktopics.prediction.measurement import measure
+from linktopics.sampler import Corpus, Priors, Sampler, Settings
+from linktopics.sampler.runner import MAX_SWEEPS, Chain, Schedule, quantities, run_chains, start_chains
+from linktopics.storage.checkpoints import Checkpoint, CheckpointWriter
+
+DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
+
+CALIBRATION_SCHEDULE = Schedule(n_burn_in=20, n_samples=4, thin=5)
+"""Of chains that go on without the documents that are held out; where the model has fewer samples, so have they."""
+
+Parameters = Mapping[str, Any]
+"""Parameters of `RelationalTopicModel` by name, as `get_params` returns them."""
+
+
+def model_settings(parameters: Parameters, n_documents: int) -> Settings:
+    """Return what the sampler needs of the parameters, in Python's numbers: NumPy's may be too short for sums."""
+    weights, cost = parameters["weights"], parameters["link_cost"]
+    return Settings(
+        n_topics=int(parameters["n_topics"]),
+        loss=parameters["loss"],
+        weights=weights,
+        exact=parameters["sampler"] == "exact",
+        alpha=float(parameters["alpha"]),
+        beta=float(parameters["beta"]),
+        weight_variance=float(parameters["weight_variance"]),
+        link_cost=float(DEFAULT_LINK_COST[weights] if cost is None else cost),
+        nonlink_cost=float(parameters["nonlink_cost"]),
+        margin=float(parameters["margin"]),
+        weight_method="auto",
+        n_shards=min(int(parameters["n_shards"]), n_documents),
+    )
+
+
+def prepare_run(
+    parameters: Parameters, network: DocumentNetwork, seed: np.random.SeedSequence, *, start: bool = True
+) -> TrainingRun:
+    """Return a run that has all it needs and has not begun; without `start` it has no chains yet."""
+    given = resolve_features(parameters["pair_features"], parameters["intercept"])
+    settings = model_settings(parameters, network.n_documents)
+    seeds = resolve_seed_words(parameters["seed_words"], parameters["seed_weight"], settings.n_topics, network)
+    check_sizes(network, seeds.amount.max(initial=0.0))
+    for_pairs, for_inference, *for_chains, for_features = seed.spawn(3 + int(parameters["n_chains"]))
+    pairs = sample_pairs(
+        network.links,
+        network.n_documents,
+        network.directed,
+        parameters["negatives"],
+        np.random.default_rng(for_pairs),
+    )
+    features, values = fit_features(given, network, pairs, settings, for_features, parameters["verbose"])
+    corpus = Corpus.build(network.counts, pairs, not network.directed, values, seeds)
+    schedule = Schedule(
+        n_burn_in=int(parameters["n_burn_in"]),
+        n_samples=int(parameters["n_samples"]),
+        thin=int(parameters["thin"]),
+        learn_alpha=parameters["learn_alpha"],
+        learn_beta=bool(parameters["learn_beta"]),
+    )
+    return TrainingRun(
+        network=network,
+        settings=settings,
+        schedule=schedule,
+        features=features,
+        chains=start_chains(corpus, settings, for_chains) if start else [],
+        entropy=np.atleast_1d(np.asarray(seed.entropy, dtype=object)).tolist(),
+        inference_seed=int(for_inference.generate_state(1, np.uint64)[0] >> np.uint64(1)),
+        n_pairs=corpus.n_pairs,
+        quantities=quantities(corpus, features.columns),
+        corpus=corpus,
+    )
+
+
+def warm_started_run(
+    parameters: Parameters,
+    old: TrainingRun,
+    chains: list[Chain],
+    network: DocumentNetwork,
+    seed: np.random.SeedSequence,
+) -> TrainingRun:
+    """Return a run over a changed network that begins where some chains of another are."""
+    run = prepare_run(parameters, network, seed, start=False)
+    corpus, settings = run.load_corpus(), run.settings
+    for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(len(chains)), strict=True)):
+        state = warm_start_state(old, corpus, run.network, chain.state, its_seed, settings.n_shards)
+        if old.schedule.learn_alpha is None and not old.schedule.learn_beta:  # the parameters may have changed
+            state.priors = Priors.even(settings.n_topics, settings.alpha, settings.beta)
+        Sampler(corpus, settings, state).refresh()
+        run.chains.append(Chain.at(number, state))
+    return run
+
+
+def extended_run(
+    parameters: Parameters, old: TrainingRun, best_chain: int, network: DocumentNetwork, n_burn_in: int
+) -> TrainingRun:
+    """Return a run over a changed network that begins where the old one is, and describes the same chain."""
+    n_chains = int(parameters["n_chains"])
+    seed = np.random.SeedSequence([*old.entropy, len(old.entropy)])
+    chains = [old.chains[number % len(old.chains)] for number in range(n_chains)]
+    reference = best_chain if best_chain < n_chains else 0
+    chains[reference] = old.chains[best_chain]
+    run = warm_started_run(parameters, old, chains, network, seed)
+    run.reference_chain = reference
+    run.schedule = replace(run.schedule, n_burn_in=n_burn_in)
+    return run
+
+
+def train(
+    parameters: Parameters,
+    run: TrainingRun,
+    schedule: Schedule,
+    checkpoint: Checkpoint | None,
+    writer: Any,
+    engine: str | Engine,
+) -> CheckpointWriter | None:
+    """Run the chains to the end of the schedule, and calibrate the model.
+
+    Parameters
+    ----------
+    parameters : mapping from str to object
+        Parameters of the model.
+    run : TrainingRun
+        Changed in place.
+    schedule : Schedule
+        How far to go.
+    checkpoint : Checkpoint or None
+        How often to write checkpoints; None writes none.
+    writer : callable
+        Returns the `RunWriter` of the run, which writes all of it for the first time.
+    engine : {"threads", "ray"} or Engine
+        Who runs the shards of chains.
+
+    Returns
+    -------
+    CheckpointWriter or None
+        What has to `finish` when the model is fitted.
+    """
+    if schedule.length > MAX_SWEEPS:
+        raise ValueError(f"a chain would do {schedule.length:,} sweeps; {MAX_SWEEPS:,} are the most there may be.")
+    corpus, checkpoints = run.load_corpus(), None
+    # Whether the engine can be had is found out before anything is changed.
+    runs_shards = None if engine == "threads" else resolve_engine(engine)
+    with runs_shards or nullcontext():
+        before, run.schedule = (run.schedule, run.calibration), schedule
+        if not run.sampled:
+            run.calibration = None  # of other samples
+        if checkpoint is not None:
+            try:
+                checkpoints = CheckpointWriter(writer())
+            except BaseException:
+                run.schedule, run.calibration = before
+                raise
+        try:
+            run_chains(
+                corpus,
+                run.settings,
+                run.chains,
+                schedule,
+                n_jobs=parameters["n_jobs"],
+                verbose=parameters["verbose"],
+                keep=None if checkpoints is None else checkpoints.save,
+                keep_every=50 if checkpoint is None else checkpoint.every,
+                keep_minutes=None if checkpoint is None else checkpoint.minutes,
+                engine=runs_shards,
+            )
+            if run.calibration is None:
+                run.calibration = calibrate(parameters, run)
+        except KeyboardInterrupt:
+            if checkpoints is not None:
+                with suppress(ModelError):  # of which there was a warning
+                    checkpoints.finish()
+            raise
+    return checkpoints
+
+
+def calibrate(parameters: Parameters, run: TrainingRun) -> LinkCalibration:
+    """Return what turns the model's own probabilities into those of links in the network."""
+    n_held_out = n_documents_to_hold_out(run.network)
+    if parameters["calibration"] is None or run.n_pairs == run.network.n_links:
+        return LinkCalibration()
+    if parameters["calibration"] == "sampling" or not n_held_out:
+        return LinkCalibration(run.sampling_offset)
+    for_documents, for_chains = np.random.SeedSequence([*run.entropy, len(run.entropy), 1]).spawn(2)
+    held_out = np.random.default_rng(for_documents).permutation(run.network.n_documents)[:n_held_out]
+    held_out.sort()
+    others = np.setdiff1d(np.arange(run.network.n_documents), held_out)
+    n_jobs, verbose, schedule = parameters["n_jobs"], parameters["verbose"], CALIBRATION_SCHEDULE
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NetworkWarning)  # of documents of which the network has told
+        without = warm_started_run(parameters, run, run.counted, run.network.subset(others), for_chains)
+        without.schedule = replace(schedule, n_samples=min(schedule.n_samples, run.schedule.n_samples))
+        without.calibration = LinkCalibration(without.sampling_offset)
+        run_chains(
+            without.load_corpus(),
+            without.settings,
+            without.chains,
+            without.schedule,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            doing="calibrating",
+        )
+        predictor = without.make_predictor(n_jobs=n_jobs)
+        del without  # tokens, pairs and states, whose room is needed now
+        return measure(run.network, held_out, others, run.sampling_offset, predictor)

@@ -1,0 +1,114 @@
+"""Documents added to a network: their words counted with its vectorizer, and its vocabulary grown if asked for."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from linktopics.errors import DataError
+from linktopics.network.inputs import report_unseen
+from linktopics.network.links import list_pairs, unframed_links
+from linktopics.network.network import DocumentNetwork
+from linktopics.network.validation import list_values, named_columns, split_texts
+
+
+def extended_network(
+    network: DocumentNetwork,
+    texts: Sequence[str] | Mapping[Any, str],
+    links: Any,
+    ids: Iterable[Hashable] | None,
+    titles: Iterable[Any] | None,
+    labels: Iterable[Any] | None,
+    columns: Mapping[str, Iterable[Any]] | None,
+    grow_vocabulary: bool,
+    strict: bool,
+) -> DocumentNetwork:
+    """Return the network with further documents and links; see `DocumentNetwork.extended`."""
+    listed, names = split_texts(texts, ids)
+    named = names is not None
+    n_old, n_new = len(network), len(listed)
+    if names is None:
+        if network._has_names:
+            raise DataError("the network has ids, and the new documents have none; pass ids=, or a dict of texts.")
+        names = list(range(n_old, n_old + n_new))
+    counts, vocabulary, vectorizer = _count_more(network, listed, grow_vocabulary)
+    if not grow_vocabulary:
+        report_unseen(network, listed, int(counts[n_old:].sum()))
+
+    def joined(old: np.ndarray | None, given: Any, name: str) -> list[Any] | None:
+        """Put two columns together; None stands for values that one of them lacks."""
+        if old is None and given is None:
+            return None
+        new = [None] * n_new
+        if given is not None:
+            new = list_values(given, name, f"one entry for each of the {n_new:,} new documents")
+        if len(new) != n_new:
+            raise DataError(f"there are {len(new):,} values for {n_new:,} new documents; pass one for each.")
+        return [*([None] * n_old if old is None else old.tolist()), *new]
+
+    more = named_columns(columns)
+    all_columns: dict[str, Any] = {
+        name: joined(network.columns.get(name), more.get(name), f"columns[{name!r}]")
+        for name in {**network.columns, **more}
+    }
+    old_links = [(network.ids[i], network.ids[j]) for i, j in network.links.tolist()]
+    result = DocumentNetwork(
+        counts,
+        [*old_links, *([] if links is None else list_pairs(unframed_links(links)))],
+        directed=network.directed,
+        ids=[*network.ids.tolist(), *names],
+        vocabulary=vocabulary,
+        titles=joined(network.titles, titles, "titles"),
+        labels=joined(network.labels, labels, "labels"),
+        texts=None if network.texts is None else [*network.texts.tolist(), *listed],
+        columns=all_columns,
+        vectorizer=vectorizer,
+        strict=strict,
+    )
+    result._has_names = named
+    return result
+
+
+def _count_more(network: DocumentNetwork, texts: list[str], grow: bool) -> tuple[Any, Any, Any]:
+    """Return (counts of old and new documents, vocabulary, vectorizer)."""
+    vocabulary, vectorizer = network.vocabulary, network.vectorizer
+    if grow:
+        vocabulary, vectorizer = _grown(network, texts)
+        wider = copy.copy(network)
+        wider.counts = sparse.csr_array(
+            (network.counts.data, network.counts.indices, network.counts.indptr),
+            shape=(network.n_documents, len(vocabulary)),
+        )
+        wider.vocabulary, wider.vectorizer = vocabulary, vectorizer
+        network = wider
+    return sparse.vstack([network.counts, network.vectorize(texts)], format="csr"), vocabulary, vectorizer
+
+
+def _grown(network: DocumentNetwork, texts: list[str]) -> tuple[np.ndarray, Any]:
+    """Return vocabulary and vectorizer with the new words of texts after the old ones, in their order.
+
+    Words that old texts have and the vocabulary lacks were left out on purpose, as too rare or too frequent, and stay
+    out.
+    """
+    unseen = network.unseen_words(texts)
+    if unseen is None or not hasattr(network.vectorizer, "vocabulary_"):
+        raise DataError(
+            "the vocabulary can only grow where the network's vectorizer is like scikit-learn's CountVectorizer; leave "
+            "out grow_vocabulary=True, or make the whole network anew from all texts."
+        )
+    assert network.vocabulary is not None
+    if network.texts is None:
+        raise DataError(
+            "the vocabulary can only grow where the network has its texts: without them one cannot tell new words from "
+            "those that were left out; leave out grow_vocabulary=True, or make the whole network anew from all texts."
+        )
+    left_out: set[str] = set().union(*(network.unseen_words(network.texts) or []))
+    new = list(dict.fromkeys(word for words in unseen for word in words if word not in left_out))
+    vocabulary = np.fromiter([*network.vocabulary.tolist(), *new], dtype=object)
+    vectorizer = copy.deepcopy(network.vectorizer)
+    vectorizer.vocabulary_ = {word: number for number, word in enumerate(vocabulary.tolist())}
+    return vocabulary, vectorizer

@@ -1,0 +1,89 @@
+"""Topics and best candidates of several texts at once, in all posterior samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics.kernels.inference import infer
+from linktopics.kernels.simd import padded
+from linktopics.network.pairs import Direction
+from linktopics.prediction.predictor import BLOCK_CELLS, Predictor
+from linktopics.prediction.ranking import NewDocuments, Shortlist, blocks_of
+from linktopics.sampler import tokens
+from linktopics.sampler.runner import PosteriorSample
+from linktopics.sampler.topic_inference import AVERAGED_SWEEPS, MAX_SWEEPS, TOLERANCE
+
+Shares = NDArray[np.float32]
+"""Topics of texts: samples x texts x topics."""
+
+
+def thinned(samples: Sequence[PosteriorSample], n: int | None, best_chain: int) -> list[PosteriorSample]:
+    """Return n samples, evenly spread over the chains and within each; what does not divide goes to the best chain.
+
+    None is all of them.
+    """
+    if n is None or n >= len(samples):
+        return list(samples)
+    chains = sorted({sample.chain for sample in samples}, key=lambda chain: (chain != best_chain, chain))
+    kept: list[int] = []
+    for place, chain in enumerate(chains):
+        own = [at for at, sample in enumerate(samples) if sample.chain == chain]
+        wanted = n // len(chains) + (place < n % len(chains))
+        kept += [own[at] for at in np.linspace(0, len(own) - 1, wanted).round().astype(int)]
+    return [samples[at] for at in sorted(kept)]
+
+
+class BatchedPredictor:
+    """Answers about several texts at once what `Predictor` answers about new documents.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        What has the samples, the features and the search among all documents.
+    """
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor, self.samples = predictor, predictor.samples
+        self.reference_samples = [at for at, sample in enumerate(self.samples) if sample.chain == predictor.best_chain]
+        self.n_topics = K = predictor.settings.n_topics
+        self._lanes = (0,) * padded(K)
+        self._alpha = np.zeros((len(self.samples), 1, len(self._lanes)), np.float32)
+        self._alpha[:, 0, :K] = [sample.alpha for sample in self.samples]
+        self._word_topic = []
+        for sample in self.samples:
+            view = np.asarray(sample.word_topic).view()
+            view.flags.writeable = False  # as a memory-mapped one is: one compiled kernel serves both
+            self._word_topic.append(view)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def infer(self, counts: csr_array) -> Shares:
+        """Return the topics of texts, each with known words, in every sample, as `infer_topics` does."""
+        start, words = tokens(counts)
+        n = counts.shape[0]
+        result = np.zeros((len(self), n, len(self._lanes)), np.float32)
+        for word_topic, alpha, shares in zip(self._word_topic, self._alpha, result, strict=True):
+            infer(
+                self._lanes, start, words, word_topic, alpha, self.predictor.seed,
+                MAX_SWEEPS, AVERAGED_SWEEPS, TOLERANCE, 0, n, shares,
+            )  # fmt: skip
+        return result[:, :, : self.n_topics]
+
+    def best(
+        self, new: NewDocuments, places: Sequence[int], tops: Sequence[int], directions: Sequence[Direction]
+    ) -> Shortlist:
+        """Return the best pairs of some texts, so many of each, by text and best first; of equals, the first."""
+        finder = self.predictor.finder()
+        if len(places) == new.n_documents:
+            runs = blocks_of(new.n_documents, finder.width, BLOCK_CELLS)
+        else:
+            runs = [slice(place, place + 1) for place in places]
+        pairs = Shortlist.joined([finder.shortlist(new, rows, directions, max(tops)) for rows in runs])
+        wanted = np.zeros(new.n_documents, np.int64)
+        wanted[places] = tops
+        return self.predictor.best(new, pairs, wanted[pairs.rows])

@@ -1,0 +1,67 @@
+"""The calibration of a model, measured by another that knows nothing of some documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.network import DocumentNetwork
+from linktopics.network.inputs import Documents
+from linktopics.network.pairs import links_between
+from linktopics.prediction.calibration import (
+    HeldOutPairs,
+    LinkCalibration,
+    fit_curves,
+    fit_reciprocity,
+    log_odds,
+    prevalences,
+)
+from linktopics.prediction.predictor import Predictor
+from linktopics.prediction.ranking import ByDirection, blocks_of
+
+MEASURED_CELLS = 2**18
+"""Documents x candidates that are handled at once: few, while a model is fitted, which needs memory."""
+
+
+def measure(
+    network: DocumentNetwork,
+    held_out: NDArray[np.integer],
+    others: NDArray[np.integer],
+    offset: float,
+    without: Predictor,
+) -> LinkCalibration:
+    """Return the calibration of a model that another shows, which knows nothing of some documents.
+
+    Parameters
+    ----------
+    network : DocumentNetwork
+        All documents.
+    held_out, others : ndarray of int
+        Documents that the other model does not know, and those that it does.
+    offset : float
+        What corrects the model for the sampling of non-links.
+    without : Predictor
+        What the other model answers; its own offset may differ a little.
+    """
+    out, into = links_between(network, held_out, others)
+    links, prevalence = {"out": out, "in": into}, prevalences(network)
+    new = without.new_documents(Documents.of(network.subset(held_out).without_links()), "both")
+    everyone, directions = np.arange(len(others)), without.directions("both")
+
+    def in_blocks() -> Iterator[tuple[slice, ByDirection]]:
+        for rows in blocks_of(new.n_documents, len(others) * (1 + 2 * len(without.features.mean)), MEASURED_CELLS):
+            yield rows, without.own(new, rows, everyone, directions)
+
+    found = {direction: HeldOutPairs() for direction in directions}
+    for rows, own in in_blocks():
+        for direction, pairs in found.items():
+            pairs.add(log_odds(own[direction]) + without.calibration.offset, links[direction][rows].toarray())
+    curves = fit_curves(found, prevalence["out"])
+    reciprocity = 0.0
+    if network.directed and curves:
+        known = LinkCalibration(without.calibration.offset, curves)
+        made = ((known.probability(own["out"], "out"), known.probability(own["in"], "in")) for _, own in in_blocks())
+        reciprocity = fit_reciprocity(made, 2.0 * prevalence["out"] - prevalence["both"])
+    return LinkCalibration(offset, curves, len(held_out), int((out + into).nnz), reciprocity)

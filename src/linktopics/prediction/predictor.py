@@ -1,0 +1,391 @@
+"""Topics, links, words and reasons for new documents, and links among known ones, from posterior samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics.errors import DataError, NetworkWarning
+from linktopics.features import FeatureSet
+from linktopics.network import DocumentNetwork
+from linktopics.network.inputs import Documents, check_direction, check_interval, check_top, resolve_candidates
+from linktopics.network.pairs import Direction
+from linktopics.network.validation import user_stacklevel
+from linktopics.prediction.calibration import LinkCalibration, log_odds
+from linktopics.prediction.explanation import Explainer, Reasons
+from linktopics.prediction.index import EXACT_MAX_DOCUMENTS, EXACT_MAX_NEW_DOCUMENTS, CandidateIndex, index_library
+from linktopics.prediction.ranking import (
+    DIRECTIONS,
+    ByDirection,
+    ExactSearch,
+    NewDocuments,
+    Shortlist,
+    best_of_each,
+    blocks_of,
+    interval_of,
+    pair_probabilities,
+)
+from linktopics.prediction.scoring import block_scores, project
+from linktopics.prediction.training_documents import TrainingDocuments
+from linktopics.sampler import Settings
+from linktopics.sampler.losses import Loss, make_loss
+from linktopics.sampler.runner import PosteriorSample
+from linktopics.sampler.topic_inference import infer_topics
+from linktopics.utils.blas import one_thread
+from linktopics.utils.progress import ProgressBar
+
+BLOCK_CELLS = 2**23
+"""Documents x candidates (or x words) that are handled at once."""
+
+UNCALIBRATED = LinkCalibration()
+"""Leaves probabilities as they are: the model's own."""
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+@dataclass(eq=False)
+class Predictor:
+    """Answers questions about new documents; see `RelationalTopicModel` for what each answer is.
+
+    What is worked out for the first question is kept for others, but not pickled.
+    """
+
+    network: DocumentNetwork
+    samples: list[PosteriorSample]
+    best_chain: int
+    settings: Settings
+    features: FeatureSet
+    calibration: LinkCalibration
+    seed: int
+    n_jobs: int | None
+    verbose: bool | str = False
+    told: bool = False
+    asked: int = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def reference_samples(self) -> list[PosteriorSample]:
+        """The samples of the chain whose topics are shown."""
+        return [sample for sample in self.samples if sample.chain == self.best_chain]
+
+    @cached_property
+    def _loss(self) -> Loss:
+        return make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
+
+    @cached_property
+    def exact(self) -> ExactSearch:
+        """The search among all training documents."""
+        return ExactSearch(self.samples, self.features, self._loss, self.calibration)
+
+    @cached_property
+    def index(self) -> CandidateIndex:
+        """The search among candidates of an approximate index, which is built here."""
+        return CandidateIndex(self.samples, self.features, self.exact, self.seed, self.n_jobs)
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """What takes scores apart, in the chain whose topics are shown."""
+        return Explainer(self.reference_samples, self.features, self.top_words(3))
+
+    @cached_property
+    def training(self) -> TrainingDocuments:
+        """The training documents in the place of new ones."""
+        return TrainingDocuments(self.network, self.features, self.samples)
+
+    def infer(self, sample: PosteriorSample, counts: csr_array) -> NDArray[np.float32]:
+        """Return shares of topics among the tokens of new documents, given a sample's topics."""
+        return infer_topics(sample, counts, self.seed, self.n_jobs)
+
+    def predict(
+        self, documents: Documents, candidates: Any, direction: str, *, raw: bool = False
+    ) -> NDArray[np.float64]:
+        """Return link probabilities, documents x candidates, averaged over samples; or their raw scores."""
+        chosen = resolve_candidates(self.network, candidates)
+        new, directions = self.new_documents(documents, direction), self.directions(direction)
+        result = np.empty((new.n_documents, len(chosen)))
+
+        def run(rows: slice) -> None:
+            own = self.own(new, rows, chosen, directions)
+            result[rows] = log_odds(UNCALIBRATED.of_pairs(own)) if raw else self.calibrated(own)
+
+        self.spread(run, self.blocks(new.n_documents, len(chosen)))
+        return result
+
+    def calibrated(self, own: ByDirection) -> NDArray[np.float64]:
+        """Return the probabilities in the network of links in any direction, given the model's own for each."""
+        return self.calibration.of_pairs(own)
+
+    def suggest(
+        self,
+        documents: Documents,
+        top: int,
+        direction: str,
+        interval: float,
+        search: str = "auto",
+    ) -> pd.DataFrame:
+        """Return the best candidates of new documents, with a range over posterior samples and a reason.
+
+        `search` is "exact", "index", or "auto", which is the index for many new documents and a large network.
+        """
+        finder = self._checked_finder(top, interval, search, documents.counts.shape[0])
+        return self._suggested(finder, self.new_documents(documents, direction), top, direction, interval)
+
+    def suggest_known(
+        self, places: NDArray[np.int64], top: int, direction: str, interval: float, search: str = "auto"
+    ) -> pd.DataFrame:
+        """Return the same of training documents, but for candidates they are linked with in that direction.
+
+        They have the topics they were fitted with. A link in the other direction is left out of what features know of
+        the pair.
+        """
+        finder = self._checked_finder(top, interval, search, len(places))
+        check_direction(direction)
+        self.check_links()
+        prepared = self.features.prepare(Documents.of(self.network.subset(places)))
+        new = NewDocuments(len(places), [sample.doc_topic[places] for sample in self.samples], prepared, places)
+        return self._suggested(finder, new, top, direction, interval)
+
+    def _checked_finder(self, top: int, interval: float, search: str, n_new: int) -> ExactSearch | CandidateIndex:
+        check_top(top)
+        check_interval(interval)
+        return self.finder(search, n_new)
+
+    def _suggested(
+        self, finder: ExactSearch | CandidateIndex, new: NewDocuments, top: int, direction: str, interval: float
+    ) -> pd.DataFrame:
+        """Return suggestions block by block of documents."""
+        directions = self.directions(direction)
+        left_out, back = None, None
+        if new.known is not None:
+            left_out = self.training.linked_with(new.known)
+            back = self.training.reversed_links(new.known, directions)  # which may be suggested
+        blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
+        with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
+
+            def run(rows: slice) -> pd.DataFrame:
+                shortlist = finder.shortlist(new, rows, directions, int(top), left_out and left_out[rows])
+                if back is not None:
+                    here = back.part((back.rows >= rows.start) & (back.rows < rows.stop))
+                    shortlist = Shortlist.joined([shortlist, here])
+                frame = self._table(new, self.best(new, shortlist, int(top)), interval)
+                progress.advance("")
+                return frame
+
+            frames = self.spread(run, blocks)
+        return pd.concat(frames, ignore_index=True)
+
+    def finder(self, search: str = "auto", n_new: int | None = None) -> ExactSearch | CandidateIndex:
+        """Return what proposes the best candidates of so many new documents; None is of more and more."""
+        return self.index if self._uses_index(search, n_new) else self.exact
+
+    def _uses_index(self, search: str, n_new: int | None = None) -> bool:
+        """Tell whether candidates of so many further documents come from the index."""
+        if search not in ("auto", "exact", "index"):
+            raise ValueError(f'search is {search!r}; it must be "auto", "exact" or "index".')
+        if search == "exact" or (search == "auto" and self.network.n_documents <= EXACT_MAX_DOCUMENTS):
+            return False
+        if search == "auto" and n_new is not None and "index" not in vars(self):
+            self.asked += n_new
+            if self.asked <= EXACT_MAX_NEW_DOCUMENTS:
+                return False
+        if index_library() is not None:
+            return True
+        cure = "pip install 'linktopics[index]'"
+        if search == "index":
+            raise ImportError(f"this needs faiss: {cure}")
+        if not self.told:
+            self.told = True
+            warnings.warn(
+                f"all {self.network.n_documents:,} documents are ranked for each new one; an index makes that faster: "
+                f'{cure}. search="exact" does without, and without this hint.',
+                NetworkWarning,
+                stacklevel=user_stacklevel(),
+            )
+        return False
+
+    def by_sample(self, new: NewDocuments, pairs: Shortlist) -> ByDirection:
+        """Return the model's own probabilities of pairs in each sample, samples x pairs, for each direction."""
+        parts = list(self._by_sample(new, pairs))
+        nothing = np.empty((len(self.samples), 0))
+        return {one: np.concatenate([nothing, *(part[one] for part in parts)], axis=1) for one in pairs.features}
+
+    def mean_of(self, new: NewDocuments, pairs: Shortlist) -> ByDirection:
+        """Return the model's own probabilities of pairs, averaged over samples, for each direction.
+
+        There may be many pairs.
+        """
+        parts = [_mean(part) for part in self._by_sample(new, pairs)]
+        return {one: np.concatenate([np.empty(0), *(part[one] for part in parts)]) for one in pairs.features}
+
+    def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[ByDirection]:
+        """Give the probabilities of pairs in each sample, block by block of pairs."""
+        for part in blocks_of(len(pairs.rows), self.settings.n_topics * len(self.samples), BLOCK_CELLS):
+            yield pair_probabilities(self._loss, self.samples, new.shares, pairs.part(part))
+
+    def best(self, new: NewDocuments, pairs: Shortlist, top: int | NDArray[np.int64]) -> Shortlist:
+        """Return the best pairs of each document, best first: so many of each, or as `best_of_each` has it."""
+        own = self.mean_of(new, pairs)
+        # One direction is ranked by the model's own, which are in the same order and tell more of them apart.
+        ranked = self.calibrated(own) if len(own) > 1 else UNCALIBRATED.of_pairs(own)
+        return pairs.part(best_of_each(pairs.rows, pairs.candidates, ranked, top))
+
+    def probabilities(self, new: NewDocuments, pairs: Shortlist, interval: float) -> dict[str, NDArray[np.float64]]:
+        """Return the probability of each pair, its range over posterior samples (lower, upper), and the raw score."""
+        by_sample = self.by_sample(new, pairs)
+        own = _mean(by_sample)
+        lower, upper = interval_of(self.calibrated(by_sample), interval)
+        score = log_odds(UNCALIBRATED.of_pairs(own))
+        return {"probability": self.calibrated(own), "lower": lower, "upper": upper, "score": score}
+
+    def _table(self, new: NewDocuments, picked: Shortlist, interval: float) -> pd.DataFrame:
+        """Return suggestions, with a range over posterior samples and a reason for each."""
+        ids, titles = self.network.ids, self.network.titles
+        return pd.DataFrame(
+            {
+                "document": picked.rows,
+                "id": ids[picked.candidates],
+                "title": "" if titles is None else titles[picked.candidates],
+                **self.probabilities(new, picked, interval),
+                "why": self._sentences(new, picked),
+            }
+        )
+
+    def reasons(self, new: NewDocuments, pairs: Shortlist) -> tuple[NDArray[np.bool_], Reasons]:
+        """Return what speaks most for each pair, see `Explainer.reasons`."""
+        shares = [own for own, sample in zip(new.shares, self.samples, strict=True) if sample.chain == self.best_chain]
+        return self.explainer.reasons(shares, pairs)
+
+    def _sentences(self, new: NewDocuments, pairs: Shortlist) -> list[str]:
+        outgoing, reasons = self.reasons(new, pairs)
+
+        def detail(feature: int, pair: int, way: bool) -> str:
+            row, candidate = int(pairs.rows[pair]), int(pairs.candidates[pair])
+            if new.known is not None:
+                return self.training.detail(feature, int(new.known[row]), candidate, "out" if way else "in")
+            return self.features.features[feature].detail(new.prepared[feature], row, candidate, way)
+
+        return self.explainer.sentences(reasons, outgoing, detail)
+
+    def explain(self, source: Any, target: Any, documents: Documents | None, new_end: str = "source") -> pd.DataFrame:
+        """Return the contributions to scores of pairs; new documents take the place of the end that is None.
+
+        Of two training documents the one at `new_end` is looked at as new.
+        """
+        self.check_links()
+        if documents is None:
+            if source is None or target is None:
+                raise DataError("one end of the pair is None; pass documents= to put new ones in its place.")
+            a, b = self.network.index_of(source), self.network.index_of(target)
+            values, details = self.features.known_pair(self.network, a, b, new_end == "source")
+            return self.explainer.table(self._topics(a), self._topics(b), values, details)
+        if (source is None) == (target is None):
+            raise DataError("new documents take the place of one end: pass None for it and an id for the other.")
+        outgoing = source is None
+        candidate = self.network.index_of(target if outgoing else source)
+        new = [self.infer(sample, documents.counts) for sample in self.reference_samples]
+        prepared = self.features.prepare(documents)
+        frames = []
+        for row in range(documents.counts.shape[0]):
+            values = self.features.block(prepared, slice(row, row + 1), np.array([candidate]), outgoing)[0, 0]
+            here, there = [shares[row] for shares in new], self._topics(candidate)
+            details = [
+                feature.detail(known, row, candidate, outgoing)
+                for feature, known in zip(self.features.features, prepared, strict=True)
+            ]
+            ends = {"source": here, "target": there} if outgoing else {"source": there, "target": here}
+            frames.append(self.explainer.table(**ends, values=values, details=details).assign(document=row))
+        table = pd.concat(frames, ignore_index=True)
+        return table[["document", *table.columns[:-1]]]
+
+    def known(self, pairs: NDArray[np.int64], values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the probabilities of links between training documents, pairs x 2, averaged over samples.
+
+        The source is looked at as if it was new, and links between the two are left out of the pair's features, which
+        can be given; where links have no direction each of the two is looked at in this way, and the mean is taken.
+        """
+        source, target = pairs.T
+        own = self.own_of_known(source, target, values)
+        if not self.network.directed:
+            own = (own + self.own_of_known(target, source)) / 2
+        return self.calibrated({"out": own})
+
+    def own_of_known(
+        self, source: NDArray[np.int64], target: NDArray[np.int64], values: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the model's own probabilities of links from sources that are looked at as new."""
+        values = self.training.values(source, target, "out") if values is None else values
+        return self.mean_of(self.training.as_new(prepare=False), Shortlist(source, target, {"out": values}))["out"]
+
+    def _topics(self, index: int) -> list[NDArray[np.float32]]:
+        """Return the topics of a training document in the samples that are shown."""
+        return [sample.doc_topic[index] for sample in self.reference_samples]
+
+    def top_words(self, n_words: int) -> list[list[str]]:
+        """Return the most probable words of each topic of the chain that is shown."""
+        K = self.settings.n_topics
+        topics = np.mean([sample.word_topic[:, :K] for sample in self.reference_samples], axis=0)
+        names = self.network.vocabulary
+        return [
+            [str(w) if names is None else str(names[w]) for w in np.argsort(-topics[:, k], kind="stable")[:n_words]]
+            for k in range(K)
+        ]
+
+    def spread(self, run: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
+        """Apply a function to each item, in threads; BLAS, which would start threads of its own, gets one."""
+        with one_thread(), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
+            return list(pool.map(run, items))
+
+    def check_links(self) -> None:
+        """Raise if there are no links to learn from."""
+        if self.network.n_links == 0:
+            raise DataError("the model was fitted without links, so it cannot tell which are likely.")
+
+    def new_documents(self, documents: Documents, direction: str) -> NewDocuments:
+        """Return what is known of new documents, about whose links in a direction there are questions."""
+        check_direction(direction)
+        self.check_links()
+        shares = [self.infer(sample, documents.counts) for sample in self.samples]
+        return NewDocuments(documents.counts.shape[0], shares, self.features.prepare(documents))
+
+    def blocks(self, n_documents: int, width: int) -> list[slice]:
+        """Cut new documents into runs whose features with so many candidates fit a block."""
+        return blocks_of(n_documents, width * (1 + 2 * len(self.features.mean)), BLOCK_CELLS)
+
+    def directions(self, direction: str) -> list[Direction]:
+        """Return the directions that count; without directions, links are "out"."""
+        if not self.network.directed:
+            return ["out"]
+        return list(DIRECTIONS) if direction == "both" else [cast(Direction, direction)]
+
+    def own(
+        self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], directions: Sequence[Direction]
+    ) -> ByDirection:
+        """Return the model's own probabilities of links of new documents with chosen candidates, over samples."""
+        values = {one: self.features.block(new.prepared, rows, chosen, one == "out") for one in directions}
+        total = {one: np.zeros((rows.stop - rows.start, len(chosen))) for one in directions}
+        for part in blocks_of(len(chosen), self.settings.n_topics, BLOCK_CELLS):  # topics of all would be a large copy
+            for sample, shares in zip(self.samples, new.shares, strict=True):
+                old = sample.doc_topic[chosen[part]].astype(float)
+                for direction, x in values.items():
+                    projected = project(shares[rows], sample.weights, direction)
+                    scores = block_scores(projected, old, x[:, part], sample.feature_weights)
+                    total[direction][:, part] += self._loss.probability(scores)
+        return {direction: summed / len(self.samples) for direction, summed in total.items()}
+
+
+def _mean(by_sample: ByDirection) -> ByDirection:
+    """Return probabilities averaged over samples."""
+    return {direction: probability.mean(axis=0) for direction, probability in by_sample.items()}

@@ -1,0 +1,319 @@
+"""The best candidates of new documents among all training documents, exactly, and the probabilities of single pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.features import FeatureSet
+from linktopics.network.pairs import Direction
+from linktopics.prediction.calibration import LinkCalibration
+from linktopics.prediction.scoring import pair_scores, project, tile_scores
+from linktopics.sampler.losses import Loss
+from linktopics.sampler.runner import PosteriorSample
+
+ByDirection = dict[Direction, NDArray[np.float64]]
+"""Features or probabilities of pairs for each direction that counts: "out" for links from the new document, "in"."""
+
+Columns = dict[Direction, dict[int, NDArray[np.float64]]]
+"""Features of pairs for each direction, by column: documents x candidates."""
+
+DIRECTIONS: tuple[Direction, Direction] = ("out", "in")
+
+TILE_CELLS, TILE_SCORES = 2**16, 2**18
+"""Documents x candidates, and samples x directions of these, whose single-precision scores are in the processor's cache
+at once."""
+
+ROUNDING_ERROR = float(np.finfo(np.float32).eps) / 2
+
+PROBABILITY_TOLERANCE = 1e-15
+"""Probabilities that differ by less may be equal, or the other way round, in double precision."""
+
+
+@dataclass(frozen=True)
+class NewDocuments:
+    """New documents, or training documents in their place.
+
+    Attributes
+    ----------
+    n_documents : int
+        Their number.
+    shares : list of ndarray
+        Their topics in each sample.
+    prepared : list
+        What features know of them.
+    known : ndarray of int64 or None
+        The training documents that they are; None if they are new.
+    """
+
+    n_documents: int
+    shares: list[NDArray[np.float32]]
+    prepared: list[Any]
+    known: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """Pairs among which the best of some new documents are, by document and then by candidate."""
+
+    rows: NDArray[np.int64]
+    candidates: NDArray[np.int64]
+    features: ByDirection
+
+    def part(self, which: Any) -> Shortlist:
+        """Return some of the pairs."""
+        values = {direction: x[which] for direction, x in self.features.items()}
+        return Shortlist(self.rows[which], self.candidates[which], values)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Shortlist]) -> Shortlist:
+        """Return the pairs of several lists, whose features are for the same directions."""
+        rows, candidates = ([getattr(part, end) for part in parts] for end in ("rows", "candidates"))
+        features = {one: np.concatenate([part.features[one] for part in parts]) for one in parts[0].features}
+        return cls(np.concatenate(rows), np.concatenate(candidates), features)
+
+
+def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:
+    """Cut documents into runs of about so many cells."""
+    step = max(1, cells // max(width, 1))
+    return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
+
+
+def best_of_each(
+    rows: NDArray[np.int64], candidates: NDArray[np.int64], probability: NDArray[np.float64], top: Any
+) -> NDArray[np.int64]:
+    """Return the places of the most probable pairs of each document, best first; of equals, the first candidate.
+
+    Documents have numbers `rows`; `top` is how many of each, or an array with how many of each pair's document.
+    """
+    order = np.lexsort((candidates, -probability, rows))
+    place = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+    return order[place < (top if np.ndim(top) == 0 else top[order])]
+
+
+def interval_of(by_sample: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the range in which a share of the samples is, of probabilities that are samples x pairs.
+
+    As many samples are below as above. NaN where there is one sample alone.
+    """
+    if len(by_sample) == 1:
+        return np.full(by_sample.shape[1], np.nan), np.full(by_sample.shape[1], np.nan)
+    tail = (1.0 - mass) / 2.0
+    lower, upper = np.quantile(by_sample, [tail, 1.0 - tail], axis=0)
+    return lower, upper
+
+
+def pair_topics(
+    samples: Sequence[PosteriorSample], shares: Sequence[NDArray[np.floating]], pairs: Shortlist
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the topics of new documents, which of them each pair has, and the topics of its candidate, by sample."""
+    old = np.stack([sample.doc_topic[pairs.candidates] for sample in samples]).astype(float)
+    distinct, rows = np.unique(pairs.rows, return_inverse=True)
+    return np.stack([own[distinct] for own in shares]).astype(float), rows, old
+
+
+def pair_probabilities(
+    loss: Loss, samples: Sequence[PosteriorSample], shares: Sequence[NDArray[np.float32]], pairs: Shortlist
+) -> ByDirection:
+    """Return the probabilities of links of pairs, samples x pairs, for each direction that they have features for.
+
+    All samples are handled at once, so there are samples x pairs x topics in memory.
+    """
+    new, rows, old = pair_topics(samples, shares, pairs)
+    U = np.stack([sample.weights for sample in samples])
+    tau = np.stack([sample.feature_weights for sample in samples])
+    return {
+        direction: loss.probability(pair_scores(new, rows, old, U, values, tau, direction))
+        for direction, values in pairs.features.items()
+    }
+
+
+class ExactSearch:
+    """Finds the best of all candidates: ranks them in single precision, and keeps all that rounding may have misplaced.
+
+    Candidates are compared by the probability that there is *no* link, which single precision tells apart where links
+    are all but certain. Its relative error is bounded by that of the scores, so a candidate that is worse than the last
+    one wanted by more than twice the bound cannot be among the best; all others are shortlisted. For links either way
+    there are two such probabilities, and candidates are compared by what the calibration makes of both together: the
+    bounds of these give bounds of that, because it rises with each.
+
+    Parameters
+    ----------
+    samples : list of PosteriorSample
+        Over which probabilities are averaged.
+    features : FeatureSet
+        The features of pairs.
+    loss : Loss
+        What makes probabilities of scores.
+    calibration : LinkCalibration
+        What makes probabilities in the network of these. One direction alone it leaves in order.
+    """
+
+    def __init__(
+        self, samples: list[PosteriorSample], features: FeatureSet, loss: Loss, calibration: LinkCalibration
+    ) -> None:
+        self.samples, self.features, self.loss, self.calibration = samples, features, loss, calibration
+        self.n_candidates = len(samples[0].doc_topic)
+        of_candidate = [f.of_candidate for f in features.features]
+        symmetric = [f.symmetric for f in features.features]
+        spans = features.spans
+        self.of_candidates = [k for k, only in enumerate(of_candidate) if only]
+        self.of_pairs = [k for k, only in enumerate(of_candidate) if not only]
+        self.symmetric = {c for k, s in enumerate(symmetric) if s for c in range(spans[k].start, spans[k].stop)}
+
+    @property
+    def width(self) -> int:
+        """Cells that a new document takes."""
+        per_direction = sum(len(self.features.features[k].columns) for k in self.of_pairs)
+        return self.n_candidates * (2 + 2 * per_direction)
+
+    @cached_property
+    def _everyone(self) -> NDArray[np.int64]:
+        return np.arange(self.n_candidates)
+
+    @cached_property
+    def constants(self) -> dict[Direction, tuple[dict[int, NDArray[np.float64]], NDArray[np.float32]]]:
+        """Features of candidates alone for each direction: by column, and what they add to scores in each sample."""
+        result: dict[Direction, tuple[dict[int, NDArray[np.float64]], NDArray[np.float32]]] = {}
+        for direction in DIRECTIONS:
+            new, outgoing = [None] * len(self.features.features), direction == "out"
+            found = self.features.by_column(new, slice(0, 1), self._everyone, outgoing, self.of_candidates)
+            by_column = {column: values[0] for column, values in found.items()}
+            added = np.zeros((len(self.samples), self.n_candidates), np.float32)
+            for s, sample in enumerate(self.samples):
+                added[s] = sum(sample.feature_weights[c] * values for c, values in by_column.items())
+            result[direction] = by_column, added
+        return result
+
+    def shortlist(
+        self,
+        new: NewDocuments,
+        rows: slice,
+        directions: Sequence[Direction],
+        top: int,
+        left_out: Sequence[NDArray[np.int64]] | None = None,
+    ) -> Shortlist:
+        """Return pairs among which are the `top` best of some new documents, but for candidates left out of each."""
+        by_column = self._by_column(new, rows, directions)
+        absent, error = self._absent(new, rows, by_column)
+        for i, candidates in enumerate([] if left_out is None else left_out):
+            absent[:, i, candidates] = np.inf
+        kept = [self.not_worse(absent[:, i], top, float(e)) for i, e in enumerate(error)]
+        where = np.repeat(np.arange(len(kept)), [len(one) for one in kept])
+        candidates = np.concatenate(kept)
+        values: ByDirection = {}
+        for direction, columns in by_column.items():
+            values[direction] = np.empty((len(where), len(self.features.mean)))
+            for column, known in columns.items():
+                values[direction][:, column] = known[where, candidates]
+            for column, constant in self.constants[direction][0].items():
+                values[direction][:, column] = constant[candidates]
+        return Shortlist(where + rows.start, candidates, values)
+
+    def _by_column(self, new: NewDocuments, rows: slice, directions: Sequence[Direction]) -> Columns:
+        """Return features of pairs for each direction, by column: documents x candidates."""
+        first = self.features.by_column(new.prepared, rows, self._everyone, directions[0] == "out", self.of_pairs)
+        result = {directions[0]: first}
+        others = [k for k in self.of_pairs if not self.features.features[k].symmetric]
+        for direction in directions[1:]:
+            own = self.features.by_column(new.prepared, rows, self._everyone, direction == "out", others)
+            result[direction] = {**first, **own}
+        return result
+
+    def _absent(
+        self, new: NewDocuments, rows: slice, by_column: Columns
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Return probabilities of no link in single precision, averaged over samples, and the error of a score.
+
+        The former are directions x documents x candidates.
+        """
+        n, n_columns = rows.stop - rows.start, len(self.features.mean)
+        shares = np.stack([own[rows] for own in new.shares]).astype(float)
+        projected = np.empty((len(self.samples), len(by_column), n, shares.shape[2]), np.float32)
+        error = np.zeros(n)
+        for place, (direction, columns) in enumerate(by_column.items()):
+            toward = project(shares, self._weights, direction)
+            projected[:, place] = toward
+            size = np.abs(toward).max(axis=2) + np.abs(self.constants[direction][1]).max(axis=1, initial=0.0)[:, None]
+            for c, x in columns.items():
+                size += np.abs(self._feature_weights[:, c, None]) * np.maximum(x.max(axis=1), -x.min(axis=1))
+            # Shares of topics sum to one. Twice the bound, for what is of higher order.
+            error = np.maximum(error, 2 * ROUNDING_ERROR * (toward.shape[2] + n_columns + 8) * size.max(axis=0))
+        result = np.empty((len(by_column), n, self.n_candidates), np.float32)
+        step = max(1, TILE_CELLS // n)
+        for first in range(0, self.n_candidates, step):
+            tile = slice(first, min(first + step, self.n_candidates))
+            result[:, :, tile] = self._tile(projected, by_column, tile)
+        return result, self.loss.max_slope * np.maximum(error, np.finfo(float).tiny)
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return np.stack([sample.weights for sample in self.samples])
+
+    @cached_property
+    def _feature_weights(self) -> NDArray[np.float64]:
+        return np.stack([sample.feature_weights for sample in self.samples])
+
+    def _tile(self, projected: NDArray[np.float32], by_column: Columns, tile: slice) -> NDArray[np.float32]:
+        """Return the mean probability of no link for some candidates in each direction, several samples at once."""
+        n_samples, _, n, _ = projected.shape
+        first = next(iter(by_column.values()))
+        shared = _single(first, tile, [c for c in first if c in self.symmetric])
+        own = [_single(every, tile, [c for c in every if c not in self.symmetric]) for every in by_column.values()]
+        total = np.zeros((len(by_column), n, tile.stop - tile.start), np.float32)
+        with np.errstate(over="ignore"):
+            for some in blocks_of(n_samples, total.size, TILE_SCORES):
+                scores = tile_scores(
+                    projected[some],
+                    [np.asarray(sample.doc_topic[tile]) for sample in self.samples[some]],
+                    np.stack([self.constants[direction][1][some, tile] for direction in by_column], axis=1),
+                    self._feature_weights[some].astype(np.float32),
+                    shared,
+                    own,
+                )
+                total += self.loss.no_link(scores).sum(axis=0)
+        total /= n_samples
+        return total
+
+    def not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> NDArray[np.int64]:
+        """Return candidates that may be among the best, in order, given the error of a score.
+
+        `absent` are their probabilities of no link, directions x candidates; infinite for candidates that are left out.
+        """
+        there = np.isfinite(absent[0])
+        relative = 4 * ROUNDING_ERROR * (len(self.samples) + 8)
+        if top >= there.sum() or error + relative > 0.5:
+            return np.flatnonzero(there)
+        last = np.partition(absent, top - 1, axis=1)[:, top - 1].astype(float)
+
+        def bound(q: Any) -> Any:
+            # A score that is wrong by e makes q(1 - q) e of a probability q; the rest are roundings of q itself.
+            return q * (1.0 - q) * error + q * relative + PROBABILITY_TOLERANCE
+
+        if len(absent) == 1:
+            return np.flatnonzero(absent[0] <= np.float32(min(last[0] + 4.0 * bound(last[0]), 2.0)))
+        # As probable as the last one wanted of either direction alone are as many as are wanted. Either way is at most
+        # twice as probable as one way, so one way has to be half as probable at least. This leaves few candidates.
+        known = self.calibration
+        sure = [known.probability(1.0 - (q + 2.0 * bound(q)), way) for q, way in zip(last, DIRECTIONS, strict=True)]
+        far = np.array([1.0 - known.own(np.max(sure) / 2.0, direction) for direction in DIRECTIONS])
+        some = np.flatnonzero(there & (absent <= (far + 4.0 * bound(far))[:, None]).any(axis=0))
+        if len(some) < top:  # probabilities vanish in double precision, and `own` cannot lead back from them
+            return np.flatnonzero(there)
+        q = absent[:, some].astype(float)
+        worst, best = (
+            known.of_pairs(dict(zip(DIRECTIONS, np.clip(1.0 - q + sign * bound(q), 0.0, 1.0), strict=True)))
+            for sign in (-2.0, 2.0)
+        )
+        return some[best >= np.partition(worst, -top)[-top] * (1.0 - 1e-12)]
+
+
+def _single(by_column: dict[int, NDArray], tile: slice, columns: list[int]) -> tuple[list[int], NDArray[np.float32]]:
+    """Return some columns of features for some candidates in single precision."""
+    parts = [by_column[c][None, :, tile].astype(np.float32) for c in columns]
+    return columns, np.concatenate(parts) if parts else np.empty(0, np.float32)

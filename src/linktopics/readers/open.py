@@ -1,0 +1,126 @@
+"""One door to every kind of network: a built-in name, or files in one of the forms the readers know."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linktopics.datasets.linqs import load_citeseer, load_cora, load_webkb
+from linktopics.datasets.stdlib import load_stdlib
+from linktopics.errors import DataError
+from linktopics.network import DocumentNetwork
+from linktopics.readers import Reader, accepted_forms
+from linktopics.readers._files import list_names
+from linktopics.registry import READERS
+
+DATA_SETS = {"stdlib": load_stdlib, "cora": load_cora, "citeseer": load_citeseer, "webkb": load_webkb}
+
+N_LISTED = 8
+"""Entries of a folder shown in an error."""
+
+
+def open_network(
+    data: str | os.PathLike[str], *, vectorizer: Any = None, columns: Sequence[str] = (), strict: bool = False
+) -> DocumentNetwork:
+    r"""
+    Open a network by its built-in name, or from files.
+
+    Parameters
+    ----------
+    data : str or path
+        The name of a built-in data set, ``"stdlib"``, ``"cora"``, ``"citeseer"`` or ``"webkb"``; or a path:
+
+        - a folder with documents.jsonl and links.csv, see `DocumentNetwork.from_jsonl`;
+        - a folder with pairs of `.content` and `.cites` files, or one `.content` file, see
+          `DocumentNetwork.from_linqs`;
+        - a folder with LDA-C word counts and links.txt or cites.txt, see `DocumentNetwork.from_ldac`;
+        - any other folder with `.md`, `.markdown` or `.txt` files that link to one another, such as a notes vault, see
+          `DocumentNetwork.from_folder`;
+        - files in a form of your own, see `linktopics.readers.register_reader`.
+
+        Files of the first three forms may be gzipped. The four names always mean the built-in data sets, even
+        where a folder is called the same: write ``"./cora"``, or pass a `pathlib.Path`, for the folder.
+    vectorizer : object, optional
+        What counts the words of texts, see `DocumentNetwork.from_texts`. Only for data that are texts.
+    columns : sequence of str, optional
+        Further fields of documents.jsonl to keep, for features of pairs. Text files have one, `tags`, kept anyway.
+    strict : bool, default=False
+        Refuse data with links to nowhere, self links, duplicates or empty documents.
+
+    Returns
+    -------
+    DocumentNetwork
+        A directed network. Files of your own are read as the readers read them, with a `NetworkWarning` where links
+        were dropped.
+
+    Raises
+    ------
+    DataError
+        If it is neither a name nor files in one of these forms, or in more than one of them.
+
+    Examples
+    --------
+    >>> from linktopics.datasets import open_network
+    >>> open_network("stdlib").directed
+    True
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "toy.content").write_text("p1\t1\t0\tfruit\np2\t1\t1\tfruit\n")
+    >>> _ = (folder / "toy.cites").write_text("p1\tp2\n")
+    >>> open_network(folder)
+    DocumentNetwork(2 documents, 2 words, 3 tokens, 1 directed link)
+    """
+    if isinstance(data, str) and data in DATA_SETS:
+        _check_counted(f"the data set {data!r}", vectorizer, columns)
+        return DATA_SETS[data]()
+    if not isinstance(data, str | os.PathLike) or not os.fspath(data):
+        raise DataError(f"data is {data!r}; pass {', '.join(DATA_SETS)}, or {accepted_forms()}.")
+    path = Path(os.path.expanduser(data))
+    if not (os.path.isdir(path) or os.path.isfile(path)):
+        raise _not_there(str(data))
+    try:
+        reader = _find_reader(path)
+        if reader.gives == "counts":
+            _check_counted(str(path), vectorizer, columns)
+            return DocumentNetwork(**reader.read(path, ()), strict=strict)
+        return DocumentNetwork.from_texts(**reader.read(path, columns), vectorizer=vectorizer, strict=strict)
+    except DataError as error:
+        # what is wrong with all documents together, such as that no word is left of them, names no file
+        raise error if str(path) in str(error) else DataError(f"{path}: {error}") from None
+
+
+def _check_counted(what: str, vectorizer: Any, columns: Sequence[str]) -> None:
+    """Raise if something was asked for that word counts cannot give."""
+    if vectorizer is not None:
+        raise DataError(f"{what}: the words are counted already, so how to count them cannot be chosen.")
+    if columns:
+        raise DataError(f"{what}: there are no fields such as {columns[0]!r}; only documents.jsonl has them.")
+
+
+def _not_there(data: str) -> DataError:
+    """Make the error for a path that leads nowhere: perhaps a misspelt name."""
+    near = difflib.get_close_matches(data.lower(), DATA_SETS, n=2)
+    meant = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+    return DataError(
+        f"{data!r} is no built-in data set, file or folder{meant}; pass {', '.join(DATA_SETS)}, a .content file, or "
+        f"{accepted_forms()}."
+    )
+
+
+def _find_reader(path: Path) -> Reader:
+    """Return the one reader that recognises a path; a fallback where there is no other."""
+    for is_fallback in (False, True):
+        found = [one for one in READERS.values() if one.is_fallback == is_fallback and one.recognises(path)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    if not path.is_dir() and not found:
+        raise DataError(f"{path}: pass a .content file, or {accepted_forms()}.")
+    names = list_names(path) if path.is_dir() else [path.name]
+    shown = ", ".join(names[:N_LISTED]) + (f" and {len(names) - N_LISTED} more" if len(names) > N_LISTED else "")
+    forms = "more than one known form" if found else "no known form"
+    raise DataError(f"{path}: the folder is in {forms} (it holds: {shown or 'nothing'}); pass {accepted_forms()}.")

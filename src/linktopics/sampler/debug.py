@@ -1,0 +1,286 @@
+"""The debug switch: after each sweep everything is counted again, in another way, and compared.
+
+It is on where the environment variable ``LINKTOPICS_CHECK`` is set (to other than 0), or inside ``with checked():``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.errors import SamplingError
+from linktopics.sampler.corpus import Corpus
+from linktopics.sampler.losses import make_loss
+from linktopics.sampler.partition import Partition, token_indices
+from linktopics.sampler.settings import Settings
+from linktopics.sampler.state import State
+
+VARIABLE = "LINKTOPICS_CHECK"
+
+FLOAT32_ERROR = 1e-5
+"""Relative error that projections and scores may have: they are sums of at most some hundred float32 products."""
+
+CURE = (
+    "This is a mistake of linktopics or of the machine's memory, and not of the data: please report it, with the "
+    "network and the settings if you can"
+)
+
+Array = NDArray[np.float64]
+
+_depth = 0
+
+
+@contextmanager
+def checked(on: bool = True) -> Iterator[None]:
+    """Switch the check on, if it is wanted, for all chains that begin inside, in any thread.
+
+    Examples
+    --------
+    >>> from linktopics.sampler.debug import checked, is_on
+    >>> with checked():
+    ...     is_on()
+    True
+    """
+    global _depth
+    _depth += on
+    try:
+        yield
+    finally:
+        _depth -= on
+
+
+def is_on() -> bool:
+    """Tell whether chains are to be checked."""
+    return _depth > 0 or os.environ.get(VARIABLE, "") not in ("", "0")
+
+
+@dataclass(frozen=True)
+class DebugSnapshot:
+    """What a shard holds, for comparison.
+
+    Attributes
+    ----------
+    state : State
+        Its state.
+    projection : ndarray of float32
+        U zbar of its documents, and U^T zbar below it unless U is symmetric. Those of ghosts are of before the sweep.
+    words, total : ndarray
+        Counts of words and topics as of the last exchange between shards.
+    """
+
+    state: State
+    projection: NDArray[np.float32]
+    words: NDArray[np.float32]
+    total: NDArray[np.int64]
+
+
+def check_state(corpus: Corpus, state: State, settings: Settings) -> None:
+    """Raise `SamplingError` if anything in the state of a chain contradicts its assignments or is no number.
+
+    All tables of counts are counted again from the assignments, by NumPy and not by the kernels; weights, augmented
+    variables and priors must be finite and in range; and the links' part of the log joint is computed again in float64.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents and pairs.
+    state : State
+        The state, all its arrays up to date (see `Sampler.gather`).
+    settings : Settings
+        The model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from linktopics import RelationalTopicModel
+    >>> from linktopics.model.training import model_settings
+    >>> from linktopics.network.pairs import sample_pairs
+    >>> from linktopics.sampler import Corpus, initial_state
+    >>> from linktopics.sampler.debug import check_state
+    >>> rng = np.random.default_rng(0)
+    >>> pairs = sample_pairs(np.array([[0, 1]]), 3, directed=True, negatives=1, rng=rng)
+    >>> corpus = Corpus.build(csr_array(np.array([[2, 1], [0, 3], [1, 1]])), pairs, symmetric=False)
+    >>> settings = model_settings(RelationalTopicModel(2).get_params(), n_documents=3)
+    >>> state = initial_state(corpus, settings, np.random.SeedSequence(0))
+    >>> check_state(corpus, state, settings)
+    >>> state.doc_topic[1, 0] += 1
+    >>> check_state(corpus, state, settings)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    linktopics.errors.SamplingError: the check after iteration 0 failed: doc_topic at document 1, topic 0 is ...
+    """
+    _check_assignments(corpus, state, settings.n_topics)
+    doc_topic, word_topic, topic_total = _recount(corpus, state.assignments, state.doc_topic.shape[1])
+    at = state.iteration
+    _same(at, "doc_topic", state.doc_topic, doc_topic, "document", "topic")
+    _same(at, "word_topic", state.word_topic, word_topic, "word", "topic")
+    _same(at, "topic_total", state.topic_total, topic_total, "topic")
+    _check_weights(corpus, state, settings)
+    _check_augmented(at, "augmented", state.augmented, corpus.n_pairs)
+    priors = state.priors
+    _finite(at, "alpha", priors.alpha, "topic")
+    if not (priors.alpha.min() > 0 and 0 < priors.beta < np.inf):
+        _fail(at, f"the prior counts are out of range: alpha {priors.alpha.min()}, beta {priors.beta}")
+    if state.iteration and corpus.n_pairs:
+        scores, error = _scores(corpus, state, _zbar(state, doc_topic[:, : settings.n_topics], np.diff(corpus.start)))
+        loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
+        value = loss.log_likelihood(scores)
+        allowed = 2.0 * float(loss.cost @ error) + 1e-9 * abs(value)
+        if not abs(state.log_links - value) <= allowed:
+            _fail(
+                at,
+                f"log_links is {state.log_links!r} where topics and weights say {value!r} "
+                f"(difference {state.log_links - value:.3g}, rounding explains {allowed:.3g})",
+            )
+
+
+def check_shards(
+    corpus: Corpus, state: State, settings: Settings, parts: list[Partition], snapshots: list[DebugSnapshot]
+) -> None:
+    """Raise `SamplingError` if what shards hold contradicts the state of the whole chain.
+
+    Parameters
+    ----------
+    corpus, state, settings
+        As for `check_state`, which the state has passed.
+    parts : list of Partition
+        What belongs to which shard.
+    snapshots : list of DebugSnapshot
+        What each shard holds.
+    """
+    at = state.iteration
+    for part, snapshot in zip(parts, snapshots, strict=True):
+        shard, name = snapshot.state, f" of shard {part.number}" if len(parts) > 1 else ""
+        members = np.concatenate([part.documents[: part.n_own], *_ghosts(parts, part)])
+        tokens = token_indices(corpus.start, part.documents[: part.n_own])
+        _same(at, f"assignments{name}", shard.assignments, state.assignments[tokens], "token")
+        rows = state.doc_topic[members] if len(parts) > 1 else state.doc_topic
+        _same(at, f"doc_topic{name} (own documents, then ghosts)", shard.doc_topic, rows, "document", "topic")
+        _same(at, f"word_topic{name}", shard.word_topic, state.word_topic, "word", "topic")
+        _same(at, f"topic_total{name}", shard.topic_total, state.topic_total, "topic")
+        if len(parts) > 1:
+            _same(at, f"words told to shard {part.number}", snapshot.words, state.word_topic, "word", "topic")
+            _same(at, f"totals told to shard {part.number}", snapshot.total, state.topic_total, "topic")
+        _check_augmented(at, f"augmented{name}", shard.augmented, len(part.pairs))
+        _same(at, f"augmented{name} (own pairs, then entering)", shard.augmented, state.augmented[part.pairs], "pair")
+        _same(at, f"weights{name}", shard.weights, state.weights, "topic", "topic")
+        _same(at, f"feature_weights{name}", shard.feature_weights, state.feature_weights, "feature")
+        _check_projection(at, name, part, snapshot, settings.n_topics)
+
+
+def _ghosts(parts: list[Partition], part: Partition) -> list[NDArray[np.int64]]:
+    """Return what the ghosts of a part are called in the whole corpus, in their order there."""
+    return [other.documents[other.sent_documents[part.number]] for other in parts] if len(parts) > 1 else []
+
+
+def _check_assignments(corpus: Corpus, state: State, n_topics: int) -> None:
+    topics = state.assignments
+    if topics.shape != (corpus.n_tokens,):
+        _fail(state.iteration, f"assignments has the shape {topics.shape} for {corpus.n_tokens:,} tokens")
+    outside = np.flatnonzero((topics < 0) | (topics >= n_topics))
+    if len(outside):
+        _fail(
+            state.iteration,
+            f"assignments at token {outside[0]} is {topics[outside[0]]}, and topics are numbered from 0 to "
+            f"{n_topics - 1} ({len(outside):,} of {len(topics):,} are outside)",
+        )
+
+
+def _recount(
+    corpus: Corpus, assignments: NDArray[np.int32], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Count topics by documents, by words and in all, in 64-bit integers and without the kernels."""
+    topics = assignments.astype(np.int64)
+    documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))
+    tables = []
+    for rows, n in ((documents, corpus.n_documents), (corpus.words, corpus.n_words)):
+        tables.append(np.bincount(rows * width + topics, minlength=n * width).reshape(n, width))
+    return tables[0], tables[1], np.bincount(topics, minlength=width)
+
+
+def _check_weights(corpus: Corpus, state: State, settings: Settings) -> None:
+    at, U = state.iteration, state.weights
+    _finite(at, "weights", U, "topic", "topic")
+    _finite(at, "feature_weights", state.feature_weights, "feature")
+    if settings.weights == "diagonal":
+        _same(at, "weights (diagonal)", U, np.diag(np.diag(U)), "topic", "topic")
+    elif corpus.symmetric:
+        _same(at, "weights (symmetric)", U, U.T, "topic", "topic")
+
+
+def _check_augmented(at: int, name: str, augmented: Array, n_pairs: int) -> None:
+    if augmented.shape != (n_pairs,):
+        _fail(at, f"{name} has the shape {augmented.shape} for {n_pairs:,} pairs")
+    _finite(at, name, augmented, "pair")
+    if n_pairs and not augmented.min() > 0:
+        place = int(np.argmin(augmented))
+        _fail(at, f"{name} at pair {place} is {augmented[place]}, and must be positive")
+
+
+def _zbar(state: State, counts: NDArray, lengths: NDArray[np.int64]) -> Array:
+    """Return shares of topics in float64; documents without words have those of the prior."""
+    zbar = np.asarray(counts / np.maximum(lengths, 1)[:, None].astype(float))
+    zbar[lengths == 0] = state.priors.shares
+    return zbar
+
+
+def _scores(corpus: Corpus, state: State, zbar: Array) -> tuple[Array, Array]:
+    """Return the scores of all pairs in float64, and how much float32 may be off."""
+    source, target = zbar[corpus.source], zbar[corpus.target]
+    scores = ((source @ state.weights) * target).sum(axis=1) + corpus.features @ state.feature_weights
+    size = ((source @ np.abs(state.weights)) * target).sum(axis=1)
+    return scores, FLOAT32_ERROR * (size + np.abs(corpus.features) @ np.abs(state.feature_weights))
+
+
+def _check_projection(at: int, name: str, part: Partition, snapshot: DebugSnapshot, n_topics: int) -> None:
+    """Compare U zbar and U^T zbar of own documents with the same in float64."""
+    state, n = snapshot.state, part.n_own
+    if not len(part.pairs) or not at:
+        return
+    zbar = _zbar(state, state.doc_topic[:n, :n_topics], part.lengths[:n])
+    entering = len(snapshot.projection) - part.corpus.n_documents
+    for U, first in [(state.weights, 0)] + ([(state.weights.T, entering)] if entering else []):
+        held = snapshot.projection[first : first + n, :n_topics]
+        error = np.abs(held - zbar @ U.T)
+        wrong = ~(error <= FLOAT32_ERROR * (zbar @ np.abs(U.T)) + np.finfo(np.float32).tiny)
+        if wrong.any():
+            i, k = np.argwhere(wrong)[0].tolist()
+            _fail(
+                at,
+                f"the projection{name} of document {part.documents[i]}, topic {k} is {held[i, k]!r} where its topics "
+                f"and the weights say {(zbar[i] @ U.T[:, k])!r} ({wrong.sum():,} of {wrong.size:,} differ)",
+            )
+
+
+def _same(at: int, name: str, held: NDArray, right: NDArray, *axes: str) -> None:
+    """Raise if two arrays differ anywhere; the message says where first, how much, and how often."""
+    if held.shape != right.shape:
+        _fail(at, f"{name} has the shape {held.shape} where {right.shape} is right")
+    differ = held != right
+    if differ.any():
+        place = tuple(np.argwhere(differ)[0].tolist())
+        where = ", ".join(f"{axis} {number}" for axis, number in zip(axes, place, strict=True))
+        gap = np.abs(held.astype(float) - right)
+        _fail(
+            at,
+            f"{name} at {where} is {held[place]} where {right[place]} is right (largest difference {gap.max():g}, "
+            f"{int(differ.sum()):,} of {differ.size:,} differ)",
+        )
+
+
+def _finite(at: int, name: str, values: Array, *axes: str) -> None:
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        where = ", ".join(f"{axis} {number}" for axis, number in zip(axes, place, strict=True))
+        _fail(at, f"{name} at {where} is {values[place]} ({int(wrong.sum()):,} of {wrong.size:,} are not finite)")
+
+
+def _fail(at: int, what: str) -> None:
+    raise SamplingError(f"the check after iteration {at} failed: {what}. {CURE}.")

@@ -1,0 +1,156 @@
+"""Sums over training pairs that the weight step asks for; those of several shards are added up."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics.kernels import weights as kernels
+from linktopics.sampler.partition import Partition
+
+Array = NDArray[np.float64]
+
+STIFF = 30.0
+"""A pair is stiff if its curvature is above this multiple of the median. Pairs that lie on the margin of the hinge loss
+are; float32 sums would lose the others beside them."""
+
+ENOUGH = 2**16
+"""Pairs of which the median is taken where there are more."""
+
+CHUNK = 2**20
+"""Pairs whose features are multiplied at once."""
+
+
+class PairSums:
+    """Sums over the pairs of a part at given topic counts and curvatures.
+
+    See `linktopics.kernels.weights` for what each sum is. The kernels that matter for speed add up in float32, which
+    stiff pairs would spoil: those are added in float64.
+
+    Parameters
+    ----------
+    part : Partition
+        Documents and pairs; pairs of other parts that enter it are left out.
+    n_topics : int
+        Number of topics, K.
+    doc_topic : ndarray of float32, shape (n_documents, padded K)
+        Topic counts; for documents without words the shares of the prior (see `Shard.topic_rows`).
+    linear, quadratic : ndarray of shape (n_pairs,)
+        The Gaussian form of the loss.
+    """
+
+    def __init__(
+        self, part: Partition, n_topics: int, doc_topic: NDArray[np.float32], linear: Array, quadratic: Array
+    ) -> None:
+        corpus, n = part.corpus, part.n_own_pairs
+        row = np.empty(corpus.n_documents + 1, np.int64)
+        self.shares = (row, *kernels.compress(part.lengths, doc_topic, row))
+        self.topics = (0,) * doc_topic.shape[1]
+        self.counts = (1.0 / np.maximum(part.lengths, 1), _narrow(doc_topic) if part.lengths.all() else doc_topic)
+        self.grouped = (np.minimum(corpus.out_start, n), corpus.target[:n])
+        self.ends = (corpus.source[:n], corpus.target[:n])
+        self.features = part.own_features
+        self.shape = (n_topics, n_topics)
+        self.linear, self.quadratic = linear[:n], quadratic[:n]
+        self.limit = STIFF * float(np.median(self.quadratic[:: 1 + n // ENOUGH])) if n else 0.0
+        self.stiff = np.flatnonzero(self.quadratic > self.limit)
+        self.soft = self._soft(self.quadratic)
+        self.stiff_sources = self._rows(corpus.source[self.stiff])
+        self.stiff_targets = self._rows(corpus.target[self.stiff])
+
+    # What is asked of every shard at once: tuples of arrays, of which those of all shards are added up.
+
+    def diagonal(self) -> tuple[Array, Array]:
+        """Return the data's precision and pull of diagonal weights and of features."""
+        size = self.shape[0] + self.features.shape[1]
+        precision, pull = np.empty((size, size)), np.empty(size)
+        kernels.diagonal_sums(*self.shares, *self.ends, self.quadratic, self.linear, self.features, precision, pull)
+        return precision, pull
+
+    def matrices(self, index: NDArray[np.int64]) -> tuple[Array, ...]:
+        """Return all that the precision matrix and the pull of full weights and of features are made of."""
+        size = int(index.max()) + 1
+        grouped = np.empty((size, size))
+        kernels.gram(*self.shares, *self.grouped, self.quadratic, index, grouped)
+        pull = self.interactions(self.linear), self.features.T @ self.linear
+        return (grouped, *pull, self.cross(), self.feature_precision())
+
+    def perturbed(self, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Return the pull on weights and features with noise whose covariance is the data's precision."""
+        pull = self.linear + np.sqrt(self.quadratic) * rng.standard_normal(len(self.linear))
+        return self.interactions(pull), self.features.T @ pull
+
+    def margins(self) -> tuple[Array, ...]:
+        """Return (left, right, total, diagonal, feature precision), of which the preconditioner is made.
+
+        left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T, total = sum_e x_e and diagonal =
+        sum_e x_e zbar_i^2 (zbar_j^2)^T, where x are the curvatures; those of stiff pairs as if they were just not so.
+        """
+        gentle = np.minimum(self.quadratic, self.limit)
+        left, right, diagonal = (np.empty(self.shape) for _ in range(3))
+        kernels.marginals(*self.shares, *self.ends, gentle, left, right)
+        kernels.curvatures(self.topics, *self.shares, *self.counts, *self.grouped, gentle, diagonal)
+        return left, right, np.asarray(gentle.sum()), diagonal, self.feature_precision()
+
+    def stiffest(self, n: int) -> tuple[Array, Array, Array]:
+        """Return the n stiffest pairs: curvatures beyond the limit, and proportions of sources and targets."""
+        excess = self.quadratic[self.stiff] - self.limit
+        most = np.argsort(excess, kind="stable")[-n:]
+        return excess[most], self.stiff_sources[most], self.stiff_targets[most]
+
+    def product(self, V: Array, feature_weights: Array) -> tuple[Array, Array]:
+        """Return the product of the data's part of the precision with weights of topics and of features."""
+        result = np.empty(self.shape)
+        wide = np.zeros((len(self.topics), len(self.topics)), np.float32)
+        wide[: len(V), : len(V)] = V
+        pull = self.features @ feature_weights if len(feature_weights) else np.empty(0)
+        stiff = ((self.stiff_sources @ V) * self.stiff_targets).sum(1)
+        if len(pull):
+            stiff += pull[self.stiff]
+        stiff *= self.quadratic[self.stiff]
+        kernels.precision_product(self.topics, *self.shares, *self.counts, *self.grouped, self.soft, wide, result, pull)
+        if len(pull):
+            pull[self.stiff] = stiff
+        result += self.stiff_sources.T @ (stiff[:, None] * self.stiff_targets)
+        # Not by the length of the pull: a shard may have no pair of its own, and features all the same.
+        return result, np.asarray(self.features.T @ pull) if len(feature_weights) else pull
+
+    def interactions(self, x: Array) -> Array:
+        """Return sum_e x_e zbar_i zbar_j^T."""
+        result = np.empty(self.shape)
+        kernels.interaction_sum(self.topics, *self.shares, *self.counts, *self.grouped, self._soft(x), result)
+        return result + self.stiff_sources.T @ (x[self.stiff, None] * self.stiff_targets)
+
+    def cross(self) -> Array:
+        """Return sum_e quadratic_e zbar_i zbar_j^T x_e, K x K x features, in float64: Cholesky needs it exact."""
+        row, topic, share = self.shares
+        shape = (len(row) - 1, self.shape[0])
+        zbar = csr_array((share, topic, row), shape=shape)
+        result = np.empty((*self.shape, self.features.shape[1]))
+        for number, column in enumerate(self.features.T):
+            pairs = csr_array((self.quadratic * column, self.ends), shape=(shape[0], shape[0]))
+            result[:, :, number] = (zbar.T @ (pairs @ zbar)).toarray()
+        return result
+
+    def feature_precision(self) -> Array:
+        """Return sum_e quadratic_e x_e x_e^T over the features x_e of pairs."""
+        result = np.zeros((self.features.shape[1], self.features.shape[1]))
+        for first in range(0, len(self.quadratic), CHUNK):  # at once there would be a copy of all features
+            part = self.features[first : first + CHUNK]
+            result += (part * self.quadratic[first : first + CHUNK, None]).T @ part
+        return result
+
+    def _soft(self, x: Array) -> Array:
+        x = x.copy()
+        x[self.stiff] = 0.0
+        return x
+
+    def _rows(self, documents: NDArray[np.integer]) -> Array:
+        inverse, doc_topic = self.counts
+        return np.asarray(doc_topic[documents, : self.shape[0]] * inverse[documents, None])
+
+
+def _narrow(counts: NDArray[np.float32]) -> NDArray:
+    """Return counts in two bytes if they all fit: rows of pairs are read from all over memory, which is what costs."""
+    return counts.astype(np.uint16) if counts.max(initial=0.0) < 2**16 else counts

@@ -1,0 +1,350 @@
+"""Chains from start to finish, and posterior samples: what they leave behind, and all that predictions need."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from linktopics.sampler import Corpus, Priors, Sampler, Settings, State, initial_state, learn_alpha, learn_beta
+from linktopics.sampler.losses import make_loss
+from linktopics.sampler.shard_pool import Engine, Threads
+from linktopics.utils.blas import one_thread
+from linktopics.utils.progress import ProgressBar
+
+Array = NDArray[np.float64]
+
+MAX_SWEEPS = 10**7
+"""Of a chain: room for what is recorded of each sweep is made when it starts."""
+
+MAX_JOBS = 1024
+"""Threads that may be asked for."""
+
+
+@dataclass(frozen=True)
+class PosteriorSample:
+    """One kept state of one chain.
+
+    Attributes
+    ----------
+    chain : int
+        The chain it comes from. Topics of different chains have nothing to do with one another.
+    log_joint : float
+        Log joint density of the state.
+    word_topic : ndarray of float32, shape (n_words, padded K)
+        Probability of words in topics; columns sum to 1, and the padding is zero.
+    doc_topic : ndarray of float32, shape (n_documents, K)
+        Shares of topics among the tokens of documents (zbar); a document without words has those of the prior.
+    weights : ndarray of float64, shape (K, K)
+        The weight matrix U.
+    feature_weights : ndarray of float64, shape (n_features,)
+        Weights of the features of pairs.
+    alpha : ndarray of float64, shape (K,)
+        Prior tokens of topics in a document.
+    """
+
+    chain: int
+    log_joint: float
+    word_topic: NDArray[np.float32]
+    doc_topic: NDArray[np.float32]
+    weights: Array
+    feature_weights: Array
+    alpha: Array
+
+
+def take_sample(chain: int, corpus: Corpus, state: State) -> PosteriorSample:
+    """Copy from a state what predictions need; topics are smoothed by their prior."""
+    priors, seeds = state.priors, corpus.seeds
+    K = len(priors.alpha)
+    word_topic = np.zeros_like(state.word_topic)
+    word_topic[:, :K] = state.word_topic[:, :K] + priors.beta
+    np.add.at(word_topic, (seeds.word, seeds.topic), seeds.amount)
+    word_topic[:, :K] /= state.topic_total[:K] + priors.beta * corpus.n_words + seeds.mass(K)
+    lengths = np.diff(corpus.start)
+    doc_topic = np.empty((corpus.n_documents, K), np.float32)
+    # In float64 and rounded once, but without an array of that size.
+    lengths_or_1 = np.maximum(lengths, 1)[:, None]
+    np.divide(state.doc_topic[:, :K], lengths_or_1, out=doc_topic, dtype=np.float64, casting="same_kind")
+    doc_topic[lengths == 0] = priors.shares
+    return PosteriorSample(
+        chain,
+        state.log_joint,
+        word_topic,
+        doc_topic,
+        state.weights.copy(),
+        state.feature_weights.copy(),
+        priors.alpha.copy(),
+    )
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a chain does: `n_burn_in` sweeps of burn-in, then `n_samples` times `thin` sweeps and a sample.
+
+    Attributes
+    ----------
+    n_burn_in, n_samples, thin : int
+        See `RelationalTopicModel`.
+    learn_alpha : {"symmetric", "per-topic"} or None
+        Whether alpha is learned during burn-in, and whether topics may differ.
+    learn_beta : bool
+        Whether beta is.
+    """
+
+    n_burn_in: int
+    n_samples: int
+    thin: int
+    learn_alpha: str | None = None
+    learn_beta: bool = False
+
+    @property
+    def length(self) -> int:
+        """Number of sweeps."""
+        return self.n_burn_in + self.n_samples * self.thin
+
+    def samples_at(self, iteration: int) -> bool:
+        """Tell whether to keep a sample after so many sweeps."""
+        after = iteration - self.n_burn_in
+        return after > 0 and after % self.thin == 0
+
+    def learns_at(self, iteration: int) -> bool:
+        """Tell whether to learn priors after so many sweeps: every tenth of the burn-in, once topics have formed.
+
+        They are learned at the end of burn-in in any case.
+        """
+        asked = self.learn_alpha is not None or self.learn_beta
+        due = LEARNING_STARTS <= iteration < self.n_burn_in and iteration % LEARNING_EVERY == 0
+        return asked and (due or iteration == self.n_burn_in)
+
+    def more_samples(self, n: int) -> Schedule:
+        """Return the schedule with so many samples more."""
+        return replace(self, n_samples=self.n_samples + n)
+
+    def more_burn_in(self, n: int, n_samples: int) -> Schedule:
+        """Return the schedule that takes all its sweeps, and n more, as burn-in of new samples."""
+        return replace(self, n_burn_in=self.length + n, n_samples=n_samples)
+
+
+LEARNING_STARTS, LEARNING_EVERY = 20, 10
+"""The sweep after which priors are first learned, and how many sweeps lie between."""
+
+
+@dataclass
+class Chain:
+    """A chain, finished or on its way.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the chains.
+    state : State
+        Where it is.
+    trace : ndarray of shape (n_sweeps, n_quantities)
+        `quantities` of the state after every sweep; sweeps not done yet are NaN.
+    samples : list of PosteriorSample
+        What was kept.
+    seconds : dict of str to float
+        Time spent on each step of a sweep.
+    sent : dict of str to float
+        Bytes that shards told each other per sweep of the last run, by what was told (see `ShardPool`).
+    """
+
+    number: int
+    state: State
+    trace: Array
+    samples: list[PosteriorSample] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    sent: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, number: int, state: State) -> Chain:
+        """Return a chain that begins at a state."""
+        return cls(number, state, np.empty((0, len(_quantities(state)))))
+
+    def allocate(self, schedule: Schedule) -> None:
+        """Make room for the sweeps of a schedule; samples that it takes for burn-in are dropped."""
+        room = np.full((schedule.length, self.trace.shape[1]), np.nan)
+        done = self.trace[: self.state.iteration]
+        room[: len(done)] = done
+        self.trace = room
+        if self.state.iteration <= schedule.n_burn_in:
+            self.samples = []
+
+
+def quantities(corpus: Corpus, feature_names: list[str]) -> list[str]:
+    """Return names for the columns of a trace: what does not depend on how topics are numbered."""
+    names = ["log joint", "topic entropy"]
+    if corpus.n_pairs:
+        names += ["log likelihood of links", "weight norm", "weight trace", "largest eigenvalue", "smallest eigenvalue"]
+        names += [f"weight of {name}" for name in feature_names]
+    return names
+
+
+def _quantities(state: State) -> list[float]:
+    total = state.topic_total / state.topic_total.sum()
+    entropy = -float(total[total > 0] @ np.log(total[total > 0]))
+    values = [state.log_joint, entropy]
+    if len(state.augmented):
+        U = state.weights
+        eigenvalues = np.linalg.eigvalsh(0.5 * (U + U.T))
+        values += [state.log_links, float(np.linalg.norm(U)), float(np.trace(U)), eigenvalues[-1], eigenvalues[0]]
+        values += state.feature_weights.tolist()
+    return values
+
+
+def start_chains(corpus: Corpus, settings: Settings, seeds: list[np.random.SeedSequence]) -> list[Chain]:
+    """Return one chain per seed, where the paper starts; but for large costs, see `Loss.start`."""
+    loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
+    states = [initial_state(corpus, settings, seed) for seed in seeds]
+    return [Chain.at(number, replace(state, augmented=loss.start())) for number, state in enumerate(states)]
+
+
+def run_chains(
+    corpus: Corpus,
+    settings: Settings,
+    chains: list[Chain],
+    schedule: Schedule,
+    n_jobs: int | None = None,
+    verbose: bool | str = "auto",
+    keep: Callable[[Chain, bool], None] | None = None,
+    keep_every: int = 50,
+    keep_minutes: float | None = None,
+    engine: Engine | None = None,
+    doing: str = "sampling",
+) -> None:
+    """Run chains from where they are to the end of the schedule.
+
+    BLAS is held to one thread, since its sums depend on the number of threads.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents and pairs.
+    settings : Settings
+        The model.
+    chains : list of Chain
+        Changed in place.
+    schedule : Schedule
+        How far to go.
+    n_jobs : int, optional
+        Threads; chains are spread over them, and the shards of chains over what is left.
+    verbose : bool or "auto"
+        Whether to show a progress bar.
+    keep : callable, optional
+        Called with a chain and False after every `keep_every` sweeps or `keep_minutes`, whichever comes first; and with
+        True when it is done, or when all are stopped by an error or an interrupt, after which it does not change any
+        more. Always between two sweeps; perhaps from several threads at once.
+    keep_every : int, default=50
+        Sweeps between two calls of `keep`.
+    keep_minutes : float, optional
+        After this many minutes, `keep` is called at the end of the current sweep. None only counts sweeps.
+    engine : Engine, optional
+        Who runs the shards of chains; by default threads of this process.
+    doing : str, default="sampling"
+        What the progress bar says.
+    """
+    jobs = effective_n_jobs(n_jobs)
+    workers = min(jobs, len(chains))
+    runs_shards = engine or Threads(jobs // workers)
+    stop = threading.Event()
+    patience = math.inf if keep_minutes is None else 60 * keep_minutes
+
+    def run(number: int) -> None:
+        chain = chains[number]
+        chain.allocate(schedule)
+        sampler = Sampler(corpus, settings, chain.state, runs_shards)
+        sampler.seconds.update(chain.seconds)
+        chain.seconds = sampler.seconds
+        state, began = chain.state, chain.state.iteration
+        kept_at = time.monotonic()
+        try:
+            while state.iteration < schedule.length and not stop.is_set():
+                sampler.step()
+                chain.trace[state.iteration - 1] = _quantities(state)
+                if schedule.learns_at(state.iteration):
+                    sampler.gather()
+                    state.priors = _learned(corpus, state, schedule)
+                if schedule.samples_at(state.iteration):
+                    sampler.gather()
+                    chain.samples.append(take_sample(number, corpus, state))
+                progress.advance(state.log_joint)
+                due = state.iteration % keep_every == 0 or time.monotonic() - kept_at >= patience
+                if keep is not None and due and state.iteration < schedule.length:
+                    sampler.gather()
+                    keep(chain, False)
+                    kept_at = time.monotonic()
+            sampler.gather()
+            if keep is not None:
+                keep(chain, True)
+        finally:
+            sampler.close()
+            swept = max(state.iteration - began, 1)
+            chain.sent = {name: amount / swept for name, amount in sampler.sent.items()}
+
+    left = sum(schedule.length - chain.state.iteration for chain in chains)
+    with one_thread(), runs_shards, ProgressBar(left, verbose, doing) as progress:
+        _spread(run, len(chains), workers, stop, inline=keep is None)
+
+
+def _learned(corpus: Corpus, state: State, schedule: Schedule) -> Priors:
+    priors = state.priors
+    if schedule.learn_alpha is not None:
+        alpha = learn_alpha(
+            state.doc_topic, np.diff(corpus.start), priors.alpha, per_topic=schedule.learn_alpha == "per-topic"
+        )
+        priors = replace(priors, alpha=alpha)
+    if schedule.learn_beta:
+        totals = state.topic_total[: len(priors.alpha)]
+        priors = replace(priors, beta=learn_beta(corpus, state.word_topic, totals, priors))
+    return priors
+
+
+def _spread(run: Callable[[int], None], n_chains: int, workers: int, stop: threading.Event, inline: bool) -> None:
+    """Run the chains, in threads if there is more than one of both; an interrupt or an error stops all of them.
+
+    Where states are kept (not `inline`) they are in threads always: an interrupt, which only the main thread meets,
+    then never finds a chain in the middle of a sweep. No chain begins before all are submitted: an interrupt in
+    `submit` leaves threads behind that nobody could wait for.
+    """
+    if workers == 1 and inline:
+        for number in range(n_chains):
+            run(number)
+        return
+    futures: list[Future[None]] = []
+    submitted = threading.Event()
+
+    def run_submitted(number: int) -> None:
+        submitted.wait()
+        if futures:
+            run(number)
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            pending = futures = [pool.submit(run_submitted, number) for number in range(n_chains)]
+            submitted.set()
+            # Short waits, because an interrupt that comes just before a wait is seen only after it.
+            while pending and not any(future.done() and future.exception() for future in futures):
+                pending = list(wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION).not_done)
+        finally:
+            stop.set()  # by now all chains are done, or one has failed, or the user wants to stop
+            submitted.set()
+            _wait_for(futures)
+        for future in futures:
+            future.result()
+
+
+def _wait_for(futures: list[Future[None]]) -> None:
+    """Wait for chains that were told to stop, and may be about to save; two further interrupts do not hurry them."""
+    for _ in range(2):
+        with suppress(KeyboardInterrupt):
+            wait(futures)
+            return
+    wait(futures)

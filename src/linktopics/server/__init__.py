@@ -1,0 +1,1 @@
+"""Pages and an API of a fitted model over HTTP (extra "web")."""

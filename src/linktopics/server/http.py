@@ -1,0 +1,210 @@
+"""The server at an address: its socket, its protocol, and how it starts and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import ipaddress
+import logging
+import os
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from linktopics.errors import DataError
+from linktopics.server.limits import Limits
+from linktopics.server.middleware import LOOPBACK, error_response
+from linktopics.utils.blas import one_thread
+
+BACKLOG_CONNECTIONS = 1024
+"""Connections that wait to be accepted."""
+
+KEEP_ALIVE_SECONDS = 30
+"""Seconds that a connection stays open without a request."""
+
+HEAD_MAX_BYTES = 2**16
+"""Bytes of the head of a request: its first line, its headers, and the empty line that ends them."""
+
+BODY_SLICE_BYTES = 1024
+"""Bytes of a body that are parsed at once; of a head that begins behind a body, as many may stay uncounted."""
+
+NICE_INCREMENT = 5
+"""How much the server lets its workers go first where cores are few: requests about texts take longest."""
+
+SWITCH_INTERVAL_SECONDS = 0.001
+"""Seconds after which a thread that computes lets the event loop go first."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at a port; port 0 is one that is free. Raise DataError if it cannot be had."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise DataError(f"there is no address {host!r} to serve at; --host 127.0.0.1 is this machine.") from None
+    bound = socket.socket(family, kind, protocol)
+    if sys.platform != "win32":  # where it lets two servers have the same port
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+        bound.listen(BACKLOG_CONNECTIONS)
+    except OSError as error:
+        bound.close()
+        if error.errno == errno.EADDRINUSE:
+            cure = f"choose another by --port {port + 1 if port < 65_535 else 8000}, or any that is free by --port 0"
+            raise DataError(f"port {port} of {host} is taken; {cure}.") from None
+        if error.errno == errno.EACCES:
+            raise DataError(f"port {port} may not be used here; choose one above 1023 by --port 8000.") from None
+        raise DataError(f"cannot serve at {host}, port {port}: {error.strerror}; see --host and --port.") from None
+    return bound
+
+
+def is_loopback(bound: socket.socket) -> bool:
+    """Return whether only this machine can reach a socket."""
+    return ipaddress.ip_address(bound.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def address_of(bound: socket.socket, host: str) -> str:
+    """Return the address to open in a browser."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
+
+
+def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
+    """Return the names by which the server may be called; None is any, where other machines can reach it."""
+    if not is_loopback(bound):
+        return None
+    return LOOPBACK | {f"[{host.lower()}]" if ":" in host else host.lower()}
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP/1.1 with bounds: of the head of a request, of the time until it is complete, and of the time to send.
+
+    A client that does not read its response would keep others from being served. When there are too many connections,
+    the one whose head has been incomplete for longest is closed for the new one: honest clients send their heads at
+    once, so connections that are slow, or send nothing, do not keep others out.
+    """
+
+    limits = Limits()
+    incomplete: dict[BoundedProtocol, None] = {}  # noqa: RUF012
+    """Connections whose next head is incomplete, in the order in which that began."""
+
+    _timers: dict[str, asyncio.TimerHandle]
+    _in_body, _head_bytes = False, 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the timer of the head; make room where there are too many connections."""
+        super().connection_made(transport)
+        self._timers = {}
+        if len(self.connections) > self.limits.connections:
+            slowest = next(iter(self.incomplete), self)
+            slowest._stop_timer("head")
+            slowest.transport.abort()
+            if slowest is self:
+                return
+        self._start_timer("head")
+
+    def data_received(self, data: bytes) -> None:
+        """Parse data, line by line outside of bodies; stop the timer if the head of a request is complete.
+
+        All that is not the content of a body is counted, and the count begins again where a head or some content ends.
+        So the bound is that of trailers and of sizes of chunks, too.
+        """
+        start = 0
+        while start < len(data) and not self.transport.is_closing():
+            end = start + BODY_SLICE_BYTES if self._in_body else data.find(b"\n", start) + 1 or len(data)
+            part = data[start:end]
+            self._head_bytes += len(part)
+            if self._head_bytes > HEAD_MAX_BYTES:
+                self._refuse(f"The head of the request is too large; at most {HEAD_MAX_BYTES:,} bytes are read.")
+                return
+            super().data_received(part)
+            start += len(part)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_timer("head")
+        elif "head" not in self._timers:
+            self._start_timer("head")
+
+    def on_headers_complete(self) -> None:
+        """Reset the count."""
+        self._in_body, self._head_bytes = True, 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Reset the count."""
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Reset the count."""
+        self._in_body, self._head_bytes = False, 0
+        super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        """Start the timer of the response."""
+        super().pause_writing()
+        self._start_timer("response")
+
+    def resume_writing(self) -> None:
+        """Stop the timer of the response."""
+        self._stop_timer("response")
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timers."""
+        self._stop_timer("head")
+        self._stop_timer("response")
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        self._refuse("This is no request that can be read.")
+
+    def _refuse(self, sentence: str) -> None:
+        """Send an error in JSON, like all others, and close the connection."""
+        body = error_response(400, sentence).body
+        head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + bytes(body))
+        self.transport.close()
+
+    def _start_timer(self, name: str) -> None:
+        """Give the connection some time for a head or a response."""
+        if name == "head":
+            self._timers[name] = self.loop.call_later(self.limits.reading, self.transport.close)
+            self.incomplete[self] = None
+        else:
+            self._timers[name] = self.loop.call_later(self.limits.writing, self.transport.abort)
+
+    def _stop_timer(self, name: str) -> None:
+        if name in self._timers:
+            self._timers.pop(name).cancel()
+            if name == "head":
+                del self.incomplete[self]
+
+
+def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
+    """Serve until Ctrl-C or SIGTERM; requests that are being handled then are finished first."""
+    protocol = type("Protocol", (BoundedProtocol,), {"limits": limits, "incomplete": {}})
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # not for each client that sends what is not HTTP
+    options: dict[str, Any] = {
+        "http": protocol, "ws": "none", "lifespan": "on", "log_config": None, "access_log": False,
+        "server_header": False, "proxy_headers": False, "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": 3, "backlog": BACKLOG_CONNECTIONS,
+    }  # fmt: skip
+    server = uvicorn.Server(uvicorn.Config(app, **options))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    if hasattr(os, "nice"):
+        os.nice(NICE_INCREMENT)
+    gc.collect()
+    gc.freeze()  # the model stays, so the garbage collector need not look through it
+    try:
+        with one_thread(), suppress(KeyboardInterrupt):  # requests are handled in parallel already
+            server.run(sockets=[bound])
+    finally:
+        gc.unfreeze()
+        sys.setswitchinterval(before)

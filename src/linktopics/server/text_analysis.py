@@ -1,0 +1,203 @@
+"""Pasted texts: which words they have, which of them a model knows, and where these stand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import CountVectorizer
+
+from linktopics.errors import DataError
+from linktopics.network import DocumentNetwork
+
+MAX_SYMBOL_WORDS = 1000
+"""Words with other characters than letters and digits that are looked for in texts."""
+
+Mark = tuple[int, int, int]
+"""Where a word begins and ends, and its place among the words of the text."""
+
+
+@dataclass(frozen=True)
+class PastedText:
+    """A text as a model reads it.
+
+    Attributes
+    ----------
+    words : list of str
+        Distinct words, by first occurrence.
+    counts : list of int
+        How often each is there.
+    numbers : list of int
+        Their numbers in the vocabulary; -1 for words that are not known.
+    marks : list of tuple
+        Where words stand, in UTF-16 code units, as JavaScript counts.
+    known : ndarray of int32
+        Numbers of the words that are known, in order.
+    known_counts : ndarray of int32
+        How often each of these counts.
+    """
+
+    words: list[str]
+    counts: list[int]
+    numbers: list[int]
+    marks: list[Mark]
+    known: NDArray[np.int32]
+    known_counts: NDArray[np.int32]
+
+    @property
+    def n_known(self) -> int:
+        """Number of tokens that are known."""
+        return int(self.known_counts.sum())
+
+
+class TextReader:
+    """Reads texts as the vectorizer of a network does, and tells where their words stand.
+
+    Parameters
+    ----------
+    network : DocumentNetwork
+        The network that a model was fitted to.
+    max_words : int
+        Words that a text may have.
+    """
+
+    def __init__(self, network: DocumentNetwork, max_words: int) -> None:
+        self.network, self.max_words = network, max_words
+        vectorizer = network.vectorizer
+        self.quick = type(vectorizer) is CountVectorizer
+        self.places: Callable[[str], list[tuple[int, int, str]]] | None = _finder_of_places(vectorizer)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        names = self.network.vocabulary
+        return {} if names is None else {str(word): number for number, word in enumerate(names.tolist())}
+
+    @cached_property
+    def _analyzer(self) -> Callable[[str], list[str]] | None:
+        vectorizer = self.network.vectorizer
+        return vectorizer.build_analyzer() if hasattr(vectorizer, "build_analyzer") else None
+
+    def number_of(self, word: str) -> int:
+        """Return the number of a single word as the vectorizer would read it; -1 if it is not known."""
+        found = [word] if self._analyzer is None else self._analyzer(word)
+        return self._numbers.get(found[0], -1) if len(found) == 1 else -1
+
+    def read(self, text: str) -> PastedText:
+        """Read a text; perhaps none of its words is known."""
+        if self.network.vectorizer is None:
+            raise DataError("The model was fitted to word counts and cannot read texts.")
+        words = Counter(self._analyzer(text)) if self._analyzer is not None else Counter[str]()
+        if words.total() > self.max_words:
+            raise DataError(f"The text has {words.total():,} words; at most {self.max_words:,} can be asked about.")
+        numbers = [self._numbers.get(word, -1) for word in words]
+        if self.quick:
+            binary = self.network.vectorizer.binary
+            pairs = sorted(
+                (number, 1 if binary else n) for number, n in zip(numbers, words.values(), strict=True) if number >= 0
+            )
+            known, counts = np.array(pairs, np.int32).reshape(-1, 2).T
+        else:
+            row = self.network.vectorize([text])
+            known, counts = row.indices, row.data
+            told = set(numbers)
+            for number, n in zip(known.tolist(), counts.tolist(), strict=True):
+                if number not in told:  # the vectorizer does not tell what it finds, or not all of it
+                    words[self._name(number)] = n
+                    numbers.append(number)
+        if int(counts.sum()) > self.max_words:
+            raise DataError(f"The text has {counts.sum():,} words; at most {self.max_words:,} can be asked about.")
+        listed = list(words)
+        return PastedText(
+            listed, list(words.values()), numbers, self._marks(text, listed), np.ascontiguousarray(known, np.int32),
+            np.ascontiguousarray(counts, np.int32),
+        )  # fmt: skip
+
+    def _name(self, number: int) -> str:
+        names = self.network.vocabulary
+        return str(number) if names is None else str(names[number])
+
+    def _marks(self, text: str, words: list[str]) -> list[Mark]:
+        if self.places is None:
+            return []
+        index = {word: place for place, word in enumerate(words)}
+        marks = [(begin, end, index[word]) for begin, end, word in self.places(text) if word in index]
+        if not text.isascii() and max(text) > "\uffff":  # such characters are two units each
+            units = list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
+            marks = [(units[begin], units[end], at) for begin, end, at in marks]
+        return marks
+
+
+def stack_counts(texts: list[tuple[NDArray[np.int32], NDArray[np.int32]]], n_words: int) -> csr_array:
+    """Return the counts of texts, each given by its words, in order, and how often they are there."""
+    ends = np.cumsum([0, *(len(words) for words, _ in texts)]).astype(np.int32)
+    words, counts = (np.concatenate(parts) for parts in zip(*texts, strict=True))
+    return csr_array((counts, words, ends), shape=(len(texts), n_words))
+
+
+def words_as_vectorizer(network: DocumentNetwork) -> CountVectorizer | None:
+    """Return a vectorizer that finds the words of a network that has none in texts; None if they are no words.
+
+    Words with other characters than letters and digits, such as c++, are found where no letter or digit is before or
+    after them, those with spaces are not. Capitals count where words of the network have some. Where no document has a
+    word twice, how often a word is in a text does not count either.
+
+    Examples
+    --------
+    >>> from linktopics import DocumentNetwork
+    >>> network = DocumentNetwork([[1, 0, 1], [0, 1, 0]], [(0, 1)], vocabulary=["neural", "genes", "network"])
+    >>> words_as_vectorizer(network).transform(["Neural, neural network"]).toarray()
+    array([[1, 0, 1]])
+    """
+    if network.vocabulary is None:
+        return None
+    words = [str(word) for word in network.vocabulary.tolist()]
+    if not any(re.fullmatch(r"\w+", word) for word in words):
+        return None
+    odd = sorted(
+        (word for word in words if re.search(r"\W", word) and not re.search(r"\s", word)), key=len, reverse=True
+    )
+    once = bool(network.counts.nnz) and int(network.counts.data.max()) == 1
+    known = "|".join(re.escape(word) for word in odd[:MAX_SYMBOL_WORDS])
+    vectorizer = CountVectorizer(
+        vocabulary=words,
+        token_pattern=rf"(?u)(?<!\w)(?:{known})(?!\w)|\b\w+\b" if known else r"(?u)\b\w+\b",
+        lowercase=all(word == word.lower() for word in words),
+        binary=once,
+    )
+    vectorizer._validate_vocabulary()
+    return vectorizer
+
+
+def _finder_of_places(vectorizer: Any) -> Callable[[str], list[tuple[int, int, str]]] | None:
+    """Return what finds words in a text with their places, or None if the vectorizer does not tell how it reads."""
+    if (
+        not isinstance(vectorizer, CountVectorizer)
+        or vectorizer.analyzer != "word"
+        or vectorizer.tokenizer is not None
+        or vectorizer.token_pattern is None
+    ):
+        return None
+    pattern = re.compile(vectorizer.token_pattern)
+    group = min(pattern.groups, 1)
+    prepare = vectorizer.build_preprocessor()
+
+    def find(text: str) -> list[tuple[int, int, str]]:
+        prepared = prepare(text)
+        found = [(*match.span(group), match[group]) for match in pattern.finditer(prepared)]
+        if len(prepared) == len(text):
+            return found
+        pieces = [prepare(char) for char in text]  # a few capitals and accents make another number of characters
+        if "".join(pieces) != prepared:
+            return []
+        origin = [at for at, piece in enumerate(pieces) for _ in piece]
+        return [(origin[begin], origin[end - 1] + 1, word) for begin, end, word in found if end > begin]
+
+    return find

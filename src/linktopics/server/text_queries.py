@@ -1,0 +1,249 @@
+"""Questions about pasted texts: their topics, their links with reasons, and what single words change.
+
+Topics and suggestions are those of `RelationalTopicModel.transform` and `suggest_links`. The way to them is shorter:
+several texts are answered at once, what samples have in common is computed for all of them together, and there are no
+tables in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.errors import DataError
+from linktopics.explorer.explorer import MIN_TOPIC_SHARE, Explorer
+from linktopics.explorer.pairs import INTERVAL, describe_reasons
+from linktopics.explorer.rounding import contribution, rounded
+from linktopics.model.summary import smoothed_proportions
+from linktopics.network.inputs import Documents
+from linktopics.prediction.batched import BatchedPredictor, thinned
+from linktopics.prediction.ranking import NewDocuments, Shortlist
+from linktopics.server.limits import Limits
+from linktopics.server.text_analysis import PastedText, TextReader, stack_counts
+from linktopics.server.word_effects import CHANGE_SAMPLES, WordEffects
+
+PROBABILITIES = ("probability", "lower", "upper")
+
+PROBABILITY_DIGITS = 6
+"""Significant digits of probabilities: these are for programs, too."""
+
+N_WORD_TOPICS, MIN_WORD_TOPIC_SHARE = 3, 0.05
+"""Topics of a word that are told, and the smallest share of its tokens that is."""
+
+N_CONTRIBUTIONS = 20
+"""Parts of a score that an explanation has, unless more are asked for."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A text, how many suggestions are wanted, and in which direction."""
+
+    text: PastedText
+    top: int = 8
+    direction: str = "both"
+
+
+class TextQueryEngine:
+    """Answers questions about texts that are not in the network.
+
+    Parameters
+    ----------
+    explorer : Explorer
+        What is known of the model.
+    limits : Limits, optional
+        How long texts may be.
+    n_samples : int, optional
+        Posterior samples to answer with; None is all, which gives the answers of `suggest_links`.
+
+    Examples
+    --------
+    >>> from linktopics import DocumentNetwork, RelationalTopicModel
+    >>> from linktopics.explorer import Explorer
+    >>> texts = {"a": "cats purr", "b": "cats and kittens", "c": "stars shine", "d": "stars and planets"}
+    >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
+    >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
+    >>> engine = TextQueryEngine(Explorer(model))
+    >>> (answer,) = engine.suggest([Question(engine.read("Kittens meow and purr"), top=2)])
+    >>> answer["tokens"], answer["unknown"], len(answer["suggestions"])
+    (3, ['meow'], 2)
+    """
+
+    def __init__(self, explorer: Explorer, limits: Limits | None = None, *, n_samples: int | None = None) -> None:
+        self.explorer, self.model, self.network = explorer, explorer.model, explorer.network
+        self.limits = Limits() if limits is None else limits
+        self.samples = _some(BatchedPredictor(self.model._predictor), n_samples)
+        self.reader = TextReader(self.network, self.limits.words)
+        self._word_effects = WordEffects(_some(self.samples, CHANGE_SAMPLES), explorer)
+
+    def read(self, text: str) -> PastedText:
+        """Read a text; DataError says why one cannot be asked about."""
+        if self.network.n_links == 0:
+            raise DataError("The model was fitted without links, so it cannot tell which are likely.")
+        return self.reader.read(text)
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Topics and suggestions
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
+        """Answer questions, all at once: topics of texts and of their words, and suggested links with reasons.
+
+        An answer does not depend on the other questions. A text without a word that is known has no topics, and
+        nothing is suggested for it.
+        """
+        known = iter(self._suggest([question for question in questions if question.text.n_known]))
+        return [next(known) if question.text.n_known else _told(question.text, [], {}) for question in questions]
+
+    def _suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
+        """Answer questions about texts with words that are known."""
+        if not questions:
+            return []
+        counts = stack_counts([(one.text.known, one.text.known_counts) for one in questions], self.network.n_words)
+        shares = self.samples.infer(counts)
+        prepared = self.samples.predictor.features.prepare(Documents(counts))
+        new = NewDocuments(len(questions), list(shares), prepared)
+        answers = self._topics(questions, shares)
+        for direction in sorted({question.direction for question in questions}):
+            places = [at for at, question in enumerate(questions) if question.direction == direction]
+            directions = self.samples.predictor.directions(direction)
+            best = self.samples.best(new, places, [questions[at].top for at in places], directions)
+            for row, suggestion in self._suggestions(new, best):
+                answers[row]["suggestions"].append(suggestion)
+        return answers
+
+    def _topics(self, questions: Sequence[Question], shares: NDArray[np.float32]) -> list[dict[str, Any]]:
+        """Return what texts are about, as a whole and word by word, in the chain whose topics are shown."""
+        texts = [question.text for question in questions]
+        lengths = np.array([text.n_known for text in texts])
+        proportions = smoothed_proportions(
+            shares[self.samples.reference_samples].mean(axis=0, dtype=float), lengths, self.model.alpha_
+        )
+        by_word = self._topics_of_words(texts, shares, lengths)
+        answers = []
+        for text, own, topics in zip(texts, proportions, by_word, strict=True):
+            order = [k for k in np.argsort(-own, kind="stable").tolist() if own[k] >= MIN_TOPIC_SHARE]
+            answers.append(_told(text, [[k, rounded(float(own[k]))] for k in order], topics))
+        return answers
+
+    def _topics_of_words(
+        self, texts: Sequence[PastedText], shares: NDArray[np.float32], lengths: NDArray[np.integer]
+    ) -> list[dict[int, list[list[Any]]]]:
+        """Return for each text the topics that tokens of its words are about, given the text, largest first."""
+        samples, K = self.samples, self.samples.n_topics
+        sizes = [len(text.known) for text in texts]
+        words, row = np.concatenate([text.known for text in texts]), np.repeat(np.arange(len(texts)), sizes)
+        total = np.zeros((len(words), K))
+        for at in samples.reference_samples:
+            sample = samples.samples[at]
+            p = sample.word_topic[words][:, :K] * (shares[at] * lengths[:, None] + sample.alpha)[row]
+            total += p / p.sum(axis=1, keepdims=True)
+        total /= len(samples.reference_samples)
+        best = np.argsort(-total, axis=1, kind="stable")[:, :N_WORD_TOPICS]
+        values = np.take_along_axis(total, best, axis=1).round(3)
+        listed = iter(zip(words.tolist(), best.tolist(), values.tolist(), strict=True))
+        return [
+            {
+                word: [[k, p] for k, p in zip(topics, shares_of_word, strict=True) if p >= MIN_WORD_TOPIC_SHARE]
+                for word, topics, shares_of_word in (next(listed) for _ in range(size))
+            }
+            for size in sizes
+        ]
+
+    def _suggestions(self, new: NewDocuments, best: Shortlist) -> Iterable[tuple[int, dict[str, Any]]]:
+        """Return suggestions with the text that each is for."""
+        predictor, features = self.samples.predictor, self.samples.predictor.features.features
+        found = predictor.probabilities(new, best, INTERVAL)
+        outgoing, reasons = predictor.reasons(new, best)
+        columns = (best.rows, best.candidates, outgoing, *(found[name] for name in PROBABILITIES))
+        for pair, (row, j, way, *values) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+
+            def detail(feature: int, row: int = row, j: int = j, way: bool = way) -> str:
+                return features[feature].detail(new.prepared[feature], row, j, way)
+
+            direction = ("out" if way else "in") if self.network.directed else "both"
+            shown = dict(zip(PROBABILITIES, rounded(values, PROBABILITY_DIGITS), strict=True))
+            why = describe_reasons(reasons, pair, predictor, detail)
+            yield row, {"j": j, **self._name(j), "direction": direction, **shown, "why": why}
+
+    def _name(self, j: int) -> dict[str, str]:
+        return {"id": self.explorer.ids[j], "title": self.explorer.titles[j]}
+
+    # ------------------------------------------------------------------------------------------------------------------
+    # Words, and single links
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def changes(self, question: Question, add: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what leaving out each word of a text changes, and what each of some further words would.
+
+        See `WordEffects.of`.
+        """
+        if not question.text.n_known:
+            return {"words": [], "added": [], "unknown": [], "suggestions": [], "names": {}}
+        numbers = {word: self.reader.number_of(word) for word in dict.fromkeys(add)}
+        known = {word: number for word, number in numbers.items() if number >= 0}
+        answer = self._word_effects.of(question.text, question.top, question.direction, known)
+        return {**answer, "unknown": [word for word in numbers if word not in known]}
+
+    def explain(self, source: int | PastedText, target: int, top: int = N_CONTRIBUTIONS) -> dict[str, Any]:
+        """Return the contributions to the score of a link from a document, or a text, to a document, largest first.
+
+        See `RelationalTopicModel.explain_link`.
+        """
+        predictor, ids = self.model._predictor, self.network.ids
+        if isinstance(source, int):
+            if source == target:
+                raise DataError("A document has no link to itself to explain.")
+            table = predictor.explain(ids[source], ids[target], None)
+            probability = float(self.explorer.pairs.probabilities(np.array([source]), np.array([target]))[0])
+            linked = bool(predictor.training.links.has(np.array([source]), np.array([target]))[0])
+            ends = {"source": {"j": source, **self._name(source)}, "linked": linked}
+        else:
+            if not source.n_known:
+                raise DataError("The text has no word that the model knows; write more, or words of its documents.")
+            documents = Documents(stack_counts([(source.known, source.known_counts)], self.network.n_words))
+            table = predictor.explain(None, ids[target], documents)
+            probability = float(predictor.predict(documents, [ids[target]], "out")[0, 0])
+            ends = {"source": None, "linked": None}
+        return {
+            **ends,
+            "target": {"j": target, **self._name(target)},
+            "probability": rounded(probability, PROBABILITY_DIGITS),
+            "score": rounded(float(table["contribution"].sum()), PROBABILITY_DIGITS),
+            "parts": [_contribution(row) for row in table.head(top).to_dict("records")],
+            "parts_in_all": len(table),
+        }
+
+
+def _told(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
+    """Return an answer, as yet without suggestions."""
+    return {
+        "tokens": sum(text.counts),
+        "known": text.n_known,
+        "unknown": [word for word, number in zip(text.words, text.numbers, strict=True) if number < 0],
+        "topics": topics,
+        "words": [
+            {"word": word, "count": count, "known": number >= 0, "topics": of_words.get(number, [])}
+            for word, count, number in zip(text.words, text.counts, text.numbers, strict=True)
+        ],
+        "marks": text.marks,
+        "suggestions": [],
+    }
+
+
+def _some(samples: BatchedPredictor, n: int | None) -> BatchedPredictor:
+    """Return a few of some samples, or all of them."""
+    predictor = samples.predictor
+    kept = thinned(predictor.samples, n, predictor.best_chain)
+    return samples if len(kept) == len(samples) else BatchedPredictor(replace(predictor, samples=kept))
+
+
+def _contribution(row: dict[str, Any]) -> dict[str, Any]:
+    """Return one contribution to a score, of two topics or of a feature."""
+    values = {**contribution(row["contribution"], PROBABILITY_DIGITS), "share": rounded(row["share"], 4)}
+    if row["feature"]:
+        return {**values, "feature": row["feature"], "detail": row["detail"]}
+    return {**values, "topics": [int(row["source_topic"]), int(row["target_topic"])]}

@@ -1,0 +1,180 @@
+"""What single words of a text change: its topics and its suggested links without them, or with words added.
+
+Topics drawn at random would differ between two texts by more than a word makes. So here they are found without random
+numbers: counts c of topics with ``c_k = sum_w n_w p_k(w)``, where ``p_k(w)`` is proportional to
+``word_topic[w, k] (c_k + alpha_k)``, the fixed point that the sampler's draws go around. Texts that differ in a word
+start from that of the whole text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics.explorer.explorer import Explorer
+from linktopics.explorer.rounding import rounded
+from linktopics.model.summary import smoothed_proportions
+from linktopics.network.inputs import Documents
+from linktopics.network.pairs import Direction
+from linktopics.prediction.batched import BatchedPredictor
+from linktopics.prediction.ranking import NewDocuments, Shortlist
+from linktopics.server.text_analysis import PastedText
+
+Array = NDArray[np.float64]
+
+CHANGE_SAMPLES = 12
+"""Posterior samples that are asked; every text is asked of the same ones, so differences need no more."""
+
+MAX_WORDS = 100
+"""Words of a text that are left out, one at a time: those with most weight."""
+
+N_TOPICS, MIN_CHANGE = 3, 0.0005
+"""Topics whose change is told, and the smallest change of a share or a probability that is."""
+
+FIRST_FIXED_POINT_STEPS, FIXED_POINT_STEPS = 100, 15
+"""Steps towards the topics of the whole text, and from there to those of the others."""
+
+
+class WordEffects:
+    """Tells what leaving out or adding single words changes.
+
+    Parameters
+    ----------
+    samples : BatchedPredictor
+        The samples to ask.
+    explorer : Explorer
+        Names of documents, and weights of words.
+    """
+
+    def __init__(self, samples: BatchedPredictor, explorer: Explorer) -> None:
+        self.samples, self.explorer = samples, explorer
+
+    def of(self, text: PastedText, top: int, direction: str, add: Mapping[str, int]) -> dict[str, Any]:
+        """Return the changes of a text's topics and suggestions by each of its words, and by each of some others.
+
+        Parameters
+        ----------
+        text : PastedText
+            The text.
+        top : int
+            Suggestions that are compared.
+        direction : {"both", "out", "in"}
+            Of links.
+        add : mapping from str to int
+            Words to add, one occurrence of each, and their numbers.
+
+        Returns
+        -------
+        dict
+            ``words`` and ``added`` have a row for each word: ``topics`` with the largest changes of their shares,
+            ``suggestions`` with changes of their probability, those that are ``gone`` from the first `top`, and those
+            that are ``new`` there. ``suggestions`` has the probabilities that changes start from: those without random
+            numbers, in a few samples, which are not quite the ones that are suggested with reasons.
+        """
+        left_out = self._left_out(text)
+        words, counts = self._variants(text, left_out, list(add.values()))
+        shares = self._shares(words, counts)
+        new = self._new(words, counts, shares)
+        directions = self.samples.predictor.directions(direction)
+        best = self.samples.best(new, range(len(counts)), [top] * len(counts), directions)
+        first = [best.candidates[best.rows == row].tolist() for row in range(len(counts))]
+        change = self._probability_changes(new, np.array(first[0]), directions)
+        predictor = self.samples.predictor
+        start = predictor.calibrated(predictor.mean_of(new, best.part(best.rows == 0)))
+        topics = self._topic_changes(shares, counts.sum(axis=1))
+        rows = [self._row(first[0], first[row], topics[row], change[row]) for row in range(1, len(counts))]
+        names = dict(zip(text.numbers, zip(text.words, text.counts, strict=True), strict=True))
+        of_text = [dict(zip(("word", "count"), names[int(text.known[at])], strict=True)) for at in left_out]
+        mentioned = {j for listed in first for j in listed}
+        return {
+            "words": [{**name, **row} for name, row in zip(of_text, rows[: len(left_out)], strict=True)],
+            "added": [{"word": word, "count": 1, **row} for word, row in zip(add, rows[len(left_out) :], strict=True)],
+            "suggestions": [{"j": j, "probability": rounded(p)} for j, p in zip(first[0], start.tolist(), strict=True)],
+            "names": self.explorer.names(mentioned),
+        }
+
+    def _left_out(self, text: PastedText) -> NDArray[np.int64]:
+        """Return the places of the words with most weight among the known words, largest first."""
+        weight = text.known_counts * self.explorer.word_rarity[text.known]
+        return np.argsort(-weight, kind="stable")[:MAX_WORDS]
+
+    def _variants(
+        self, text: PastedText, left_out: NDArray[np.int64], added: Sequence[int]
+    ) -> tuple[NDArray[np.int64], Array]:
+        """Return all words, and their counts in the text, the texts without a word, and those with one more."""
+        words = np.unique(np.concatenate([text.known, np.array(added, np.int64)]))
+        whole = np.zeros(len(words))
+        own = np.searchsorted(words, text.known)
+        whole[own] = text.known_counts
+        counts = np.tile(whole, (1 + len(left_out) + len(added), 1))
+        counts[1 + np.arange(len(left_out)), own[left_out]] = 0.0
+        where = 1 + len(left_out) + np.arange(len(added)), np.searchsorted(words, np.array(added, np.int64))
+        counts[where] += 1.0
+        if getattr(self.explorer.network.vectorizer, "binary", False):
+            counts = np.minimum(counts, 1.0)
+        return words, counts
+
+    def _shares(self, words: NDArray[np.int64], counts: Array) -> NDArray[np.float32]:
+        """Return the topics of texts, samples x texts x topics."""
+        K, samples = self.samples.n_topics, self.samples.samples
+        lengths = counts.sum(axis=1)
+        result = np.empty((len(samples), len(counts), K), np.float32)
+        for sample, shares in zip(samples, result, strict=True):
+            word_topic, alpha = sample.word_topic[words][:, :K].astype(float), sample.alpha
+            whole = np.full((1, K), lengths[0] / K)
+            for _ in range(FIRST_FIXED_POINT_STEPS):
+                whole = _step(whole, counts[:1], word_topic, alpha)
+            topics = np.repeat(whole, len(counts), axis=0)
+            for _ in range(FIXED_POINT_STEPS):
+                topics = _step(topics, counts, word_topic, alpha)
+            shares[:] = topics / np.maximum(lengths, 1.0)[:, None]
+            shares[lengths == 0] = alpha / alpha.sum()
+        return result
+
+    def _new(self, words: NDArray[np.int64], counts: Array, shares: NDArray[np.float32]) -> NewDocuments:
+        rows, columns = np.nonzero(counts)
+        matrix = csr_array(
+            (counts[rows, columns].astype(np.int32), (rows, words[columns])),
+            shape=(len(counts), self.explorer.network.n_words),
+        )
+        matrix.sort_indices()
+        return NewDocuments(len(counts), list(shares), self.samples.predictor.features.prepare(Documents(matrix)))
+
+    def _probability_changes(
+        self, new: NewDocuments, candidates: NDArray[np.int64], directions: list[Direction]
+    ) -> list[list[tuple[int, float]]]:
+        """Return for each text how the probabilities of some candidates differ from those of the first text."""
+        rows = np.repeat(np.arange(new.n_documents), len(candidates))
+        every = np.tile(candidates, new.n_documents)
+        values = self.samples.predictor.features.pairs(new.prepared, rows, every, directions)
+        own = self.samples.predictor.mean_of(new, Shortlist(rows, every, values))
+        change = self.samples.predictor.calibrated(own).reshape(new.n_documents, -1)
+        return [list(zip(candidates.tolist(), row, strict=True)) for row in (change - change[0]).tolist()]
+
+    def _topic_changes(self, shares: NDArray[np.float32], lengths: Array) -> Array:
+        mean = shares[self.samples.reference_samples].mean(axis=0, dtype=float)
+        proportions = smoothed_proportions(mean, lengths, self.explorer.model.alpha_)
+        return np.asarray(proportions - proportions[0])
+
+    def _row(
+        self, before: list[int], after: list[int], topics: Array, change: list[tuple[int, float]]
+    ) -> dict[str, Any]:
+        largest = np.argsort(-np.abs(topics), kind="stable")[:N_TOPICS].tolist()
+        changed = sorted(change, key=lambda pair: -abs(pair[1]))
+        return {
+            "topics": [[k, rounded(float(topics[k]), 3)] for k in largest if abs(topics[k]) >= MIN_CHANGE],
+            "suggestions": [{"j": j, "change": rounded(x, 3)} for j, x in changed if abs(x) >= MIN_CHANGE],
+            "gone": [j for j in before if j not in after],
+            "new": [j for j in after if j not in before],
+        }
+
+
+def _step(topics: Array, counts: Array, word_topic: Array, alpha: Array) -> Array:
+    """Return expected counts of topics, texts x topics, given the counts before."""
+    weight = topics + alpha
+    expected = weight @ word_topic.T
+    return np.asarray(weight * (np.divide(counts, expected, out=expected) @ word_topic))

@@ -1,0 +1,262 @@
+"""Workers: processes that handle requests about texts, so that requests for pages do not wait for them.
+
+A worker loads the model, whose samples are mapped into memory and so shared, handles the batches that come through a
+socket, and ends when the other end is closed. One that dies is replaced, and its batches are sent again, once. One that
+can no longer load the model is not replaced; the others handle its requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import multiprocessing
+import pickle
+import signal
+import socket
+import traceback
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+from linktopics.errors import LinktopicsError
+from linktopics.registry import extension_modules
+from linktopics.server.queue import Result
+from linktopics.server.schemas import ChangesRequest, ExplainRequest, SuggestRequest
+from linktopics.utils.blas import one_thread
+
+if TYPE_CHECKING:  # loading a model is up to `load`, whose module a process imports before anything else
+    from linktopics.server.handlers import TextHandler
+
+LOG = logging.getLogger("linktopics.server")
+
+BATCHES_PER_WORKER = 2
+"""Batches that a worker is sent at a time, so that it need not wait for the next one."""
+
+STOP_SECONDS = 5.0
+"""Seconds that a process has to end by itself."""
+
+SIZE = Struct("!Q")
+"""The length of a message, which is sent before it."""
+
+Message = tuple[str, list[Any]]
+"""The name of a method of `TextHandler`, and a batch of requests."""
+
+Done = Callable[[list[Result]], None]
+"""Is called with the results of a batch, in the event loop."""
+
+
+class UnavailableError(Exception):
+    """No worker can load the model any more, and why."""
+
+
+class Workers:
+    """Handles requests as `TextHandler` does, in processes, while the event loop goes on.
+
+    Parameters
+    ----------
+    load : callable
+        Returns a `TextHandler`; it is called in each process, so it must be picklable.
+    jobs : int
+        Processes.
+    """
+
+    def __init__(self, load: Callable[[], TextHandler], jobs: int) -> None:
+        self.workers = [Worker(load) for _ in range(jobs)]
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.close()
+
+    def warm_up(self) -> None:
+        """Wait until all processes are ready; nothing may have been sent before."""
+        for worker in self.workers:
+            worker.wait()
+
+    def suggest(self, requests: list[SuggestRequest], done: Done) -> None:
+        """Find topics and suggested links of texts."""
+        self._send(("suggest", requests), done)
+
+    def analyze(self, requests: list[ChangesRequest | ExplainRequest], done: Done) -> None:
+        """Find what words change, or why there is a link."""
+        self._send(("analyze", requests), done)
+
+    def _send(self, message: Message, done: Done) -> None:
+        """Send a batch to the worker with the fewest."""
+        able = [worker for worker in self.workers if worker.unavailable is None]
+        if able:
+            min(able, key=lambda worker: len(worker.pending)).send(message, done)
+        else:
+            results: list[Result] = [worker.unavailable for worker in self.workers if worker.unavailable is not None]
+            # Not at once: `done` may send the next batch, and so on without end.
+            asyncio.get_running_loop().call_soon(done, results[:1] * len(message[1]))
+
+
+class Worker(asyncio.Protocol):
+    """One process, which handles batches one after the other.
+
+    Parameters
+    ----------
+    load : callable
+        Returns the handler, in the process.
+    """
+
+    def __init__(self, load: Callable[[], TextHandler]) -> None:
+        self.load, self.closed, self.may_retry = load, False, True
+        self.unavailable: UnavailableError | None = None
+        self.pending: deque[tuple[Message, Done]] = deque()
+        self._start()
+
+    def _start(self) -> None:
+        self.socket, other = socket.socketpair()
+        processes = multiprocessing.get_context("spawn")
+        self.process = processes.Process(target=_work, args=(other, self.load, extension_modules()), daemon=True)
+        self.process.start()
+        other.close()  # so that the connection ends with the process
+        self.connecting: asyncio.Future[Any] | None = None
+        self.transport: asyncio.Transport | None = None
+        self.received = bytearray()
+        self.ready = False
+
+    def wait(self) -> None:
+        """Wait until the process is ready; raise its error if it cannot load the model."""
+        with self.socket.makefile("rb") as file:
+            failed = _receive(file)
+        if failed is not None:
+            raise failed
+        self.ready = True
+
+    def send(self, message: Message, done: Done) -> None:
+        """Send a batch; if the process is gone, to another one."""
+        self.pending.append((message, done))
+        if self.ready and self.transport is not None:
+            self.transport.write(_packed(message))
+        elif not self.connecting:
+            self._connect()
+
+    def _connect(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.connecting = asyncio.ensure_future(loop.create_connection(lambda: self, sock=self.socket))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send the batches of the meantime."""
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        if self.ready:
+            self._send_all()
+
+    def _send_all(self) -> None:
+        assert self.transport is not None
+        for message, _ in self.pending:
+            self.transport.write(_packed(message))
+
+    def data_received(self, data: bytes) -> None:
+        """Receive results, or that the process is ready."""
+        self.received += data
+        while len(self.received) >= SIZE.size:
+            end = SIZE.size + SIZE.unpack_from(self.received)[0]
+            if len(self.received) < end:
+                return
+            content = pickle.loads(bytes(self.received[SIZE.size : end]))  # of our own process
+            del self.received[:end]
+            if self.ready:
+                self.may_retry = True
+                _, done = self.pending.popleft()
+                done(content)
+            elif content is None:
+                self.ready = True
+                self._send_all()
+            else:
+                self._fail(self._give_up(content) if isinstance(content, LinktopicsError) else content)
+
+    def _give_up(self, error: LinktopicsError) -> UnavailableError:
+        """Start no other process, which could not load the model either."""
+        LOG.error("a worker cannot be replaced: %s", error)
+        self.unavailable = UnavailableError(str(error))
+        return self.unavailable
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Start another process, and send the batches again unless that was done before."""
+        if self.closed:
+            self._fail(EOFError("the server ends."))
+            return
+        self._stop(0.0)
+        if self.unavailable is not None:
+            return
+        self._start()
+        if not self.pending:
+            return
+        if self.may_retry:
+            self._connect()
+        else:
+            self._fail(EOFError("a worker ended, and then another one, over the same requests."))
+        self.may_retry = not self.may_retry
+
+    def _fail(self, error: Exception) -> None:
+        pending = list(self.pending)
+        self.pending.clear()
+        for message, done in pending:
+            done([error] * len(message[1]))
+
+    def close(self) -> None:
+        """End the process."""
+        self.closed = True
+        self._stop(STOP_SECONDS)
+
+    def _stop(self, seconds: float) -> None:
+        with suppress(OSError):  # it has ended
+            self.socket.shutdown(socket.SHUT_RDWR)  # which the process takes as a sign to end
+        self.process.join(seconds)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.socket.close()
+
+
+def _packed(content: Any) -> bytes:
+    body = pickle.dumps(content)
+    return SIZE.pack(len(body)) + body
+
+
+def _receive(file: Any) -> Any:
+    head = file.read(SIZE.size)
+    if len(head) < SIZE.size:
+        raise EOFError("the other process has ended.")
+    return pickle.loads(file.read(*SIZE.unpack(head)))  # of our own process
+
+
+def _work(other: socket.socket, load: Callable[[], TextHandler], modules: list[str]) -> None:
+    """Handle the batches that come through a socket until it is closed; `modules` register what a model may need."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes the socket
+    with one_thread(), other, other.makefile("rb") as file:  # there are as many processes as cores already
+        try:
+            for name in modules:
+                import_module(name)
+            handler = load()
+            handler.warm_up()
+        except Exception as error:
+            other.sendall(_packed(_portable(error)))
+            return
+        gc.collect()
+        gc.freeze()  # the model stays, so the garbage collector need not look through it
+        try:
+            other.sendall(_packed(None))
+            while True:
+                method, requests = _receive(file)
+                results = getattr(handler, method)(requests)
+                other.sendall(_packed([_portable(result) for result in results]))
+        except (EOFError, OSError):
+            pass  # the server has closed the socket
+
+
+def _portable(result: Result) -> Result:
+    """Return a result that can be sent: not every exception can, nor does it take its origin along."""
+    if isinstance(result, bytes | LinktopicsError):
+        return result
+    return RuntimeError("in a worker:\n" + "".join(traceback.format_exception(result)))

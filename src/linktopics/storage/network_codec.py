@@ -1,0 +1,185 @@
+"""A network as arrays: counts, links, and columns of strings, numbers and other plain values."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from msgspec.structs import asdict
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from linktopics.errors import DataError, ModelError
+from linktopics.network import DocumentNetwork
+from linktopics.network.report import NetworkReport
+from linktopics.network.validation import check_texts, check_unique, check_words
+from linktopics.storage.manifest import NetworkEntry, format_error
+
+COLUMNS = ("ids", "vocabulary", "titles", "labels", "texts")
+
+
+def pack(values: NDArray, name: str, called: str | None = None) -> dict[str, NDArray]:
+    """Return a column as arrays: numbers unchanged, strings concatenated, other values as JSON.
+
+    Raises
+    ------
+    DataError
+        If a value is of a type that JSON does not preserve.
+    """
+    if values.dtype != object:
+        return {name: values}
+    listed = [_python(value) for value in values.tolist()]
+    if all(type(value) is str for value in listed):
+        encoded = [value.encode("utf-8", "surrogatepass") for value in listed]
+        ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
+        return {f"{name}/text": _bytes(b"".join(encoded)), f"{name}/ends": ends}
+    for value in listed:
+        if not _plain(value):
+            raise DataError(
+                f"{called or name} holds {value!r}, a {type(value).__name__}; a model on disk can hold strings, "
+                "numbers, booleans, None and lists of these. Make the network with such values."
+            )
+    return {f"{name}/json": _bytes(json.dumps(listed).encode("ascii"))}
+
+
+def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
+    """Return a column that `pack` made; None if there is none of this name."""
+    if name in arrays:
+        return arrays[name]
+    try:
+        if f"{name}/json" in arrays:
+            listed = json.loads(arrays[f"{name}/json"].tobytes())
+            if not isinstance(listed, list) or not _plain(listed):
+                raise ValueError("it is not a list of plain values")
+        elif f"{name}/text" in arrays:
+            listed = _split(arrays[f"{name}/text"].tobytes(), arrays[f"{name}/ends"])
+        else:
+            return None
+    except (KeyError, ValueError, RecursionError) as error:
+        place = " ".join(name.split())  # in which there may be the name of a column
+        raise ModelError(
+            f"the model is damaged (of its {place}: {format_error(error)}); take it from a copy."
+        ) from None
+    return np.fromiter(listed, dtype=object, count=len(listed))
+
+
+def _split(data: bytes, ends: NDArray) -> list[str]:
+    """Split concatenated strings."""
+    if ends.ndim != 1 or ends.dtype != np.int64 or (np.diff(ends, prepend=0) < 0).any():
+        raise ValueError("strings do not follow one another")
+    if (int(ends[-1]) if len(ends) else 0) != len(data):
+        raise ValueError("strings do not end where their text does")
+    starts = [0, *ends.tolist()]
+    return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(starts)]
+
+
+def network_arrays(network: DocumentNetwork) -> dict[str, NDArray]:
+    """Return a network without its vectorizer as arrays."""
+    counts = network.counts
+    arrays = {
+        "counts/starts": counts.indptr,
+        "counts/words": counts.indices,
+        "counts/values": counts.data,
+        "links": network.links,
+    }
+    for name in COLUMNS:
+        values = getattr(network, name)
+        if values is not None:
+            arrays.update(pack(values, name))
+    for number, (name, values) in enumerate(network.columns.items()):
+        arrays.update(pack(values, f"columns/{number}", f"the column {name!r}"))  # any string may be its name
+    return arrays
+
+
+def restore_network(arrays: dict[str, NDArray], entry: NetworkEntry, vectorizer: Any) -> DocumentNetwork:
+    """Return the network of arrays that were checked when it was saved, after a check of their types and sizes."""
+    n, V = entry.n_documents, entry.n_words
+    starts, words, values = (arrays[f"counts/{part}"] for part in ("starts", "words", "values"))
+    links = arrays["links"]
+    sound = (
+        {array.ndim for array in (starts, words, values)} == {1}
+        and {starts.dtype.name, words.dtype.name} <= {"int32", "int64"}
+        and len(starts) == n + 1
+        and len(words) == len(values)
+        and int(starts[-1]) == len(words)
+        and bool((np.diff(starts) >= 0).all())
+        and (not len(words) or (int(words.min()) >= 0 and int(words.max()) < V))
+        and int(starts[0]) == 0
+        and values.dtype == np.int32
+        and (not len(values) or int(values.min()) > 0)
+        and links.ndim == 2
+        and links.shape[1] == 2
+        and links.dtype == np.int64
+        and (not len(links) or (int(links.min()) >= 0 and int(links.max()) < n))
+    )
+    if not sound:
+        raise ModelError("the model is damaged (its counts or links do not fit each other); take it from a copy.")
+    network = DocumentNetwork.__new__(DocumentNetwork)
+    network.counts = csr_array((values, words, starts), shape=(n, V))
+    network.counts.has_sorted_indices = network.counts.has_canonical_format = True
+    network.links = links
+    network.directed = entry.directed
+    network._has_names = entry.has_names
+    for name in COLUMNS:
+        setattr(network, name, unpack(arrays, name))
+    columns = {name: unpack(arrays, f"columns/{number}") for number, name in enumerate(entry.columns)}
+    needed = [network.ids, *columns.values()]
+    optional = [column for column in (network.titles, network.labels, network.texts) if column is not None]
+    if any(column is None or column.shape != (n,) for column in (*needed, *optional)) or (
+        network.vocabulary is not None and network.vocabulary.shape != (V,)
+    ):
+        raise ModelError("the model is damaged (ids, words or columns are missing); take it from a copy.")
+    _check_names(network)
+    network.columns = {name: column for name, column in columns.items() if column is not None}
+    network.vectorizer = vectorizer
+    network.report = NetworkReport(**{name: _tuples(value) for name, value in asdict(entry.report).items()})
+    network._positions = None
+    return network
+
+
+def _check_names(network: DocumentNetwork) -> None:
+    """Raise DataError, as a new network does, if ids or words are invalid or not unique."""
+    check_unique(network.ids, "ids", "take the model from a copy")
+    if network.vocabulary is not None:
+        check_words(network.vocabulary)
+    if network.texts is not None:
+        check_texts(network.texts, None)
+
+
+def describe_network(network: DocumentNetwork) -> dict[str, Any]:
+    """Return the entry of a network in the manifest."""
+    return {
+        "fingerprint": network.fingerprint(),
+        "n_documents": network.n_documents,
+        "n_words": network.n_words,
+        "n_tokens": network.n_tokens,
+        "n_links": network.n_links,
+        "directed": network.directed,
+        "has_names": network._has_names,
+        "columns": list(network.columns),
+        "report": dataclasses.asdict(network.report),
+    }
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+
+
+def _python(value: Any) -> Any:
+    """Turn NumPy's numbers and strings into Python's."""
+    if isinstance(value, list):
+        return [_python(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_plain, value))
+    return value is None or type(value) in (str, int, float, bool)
+
+
+def _bytes(data: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(data, dtype=np.uint8)

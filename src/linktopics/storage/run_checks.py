@@ -1,0 +1,121 @@
+"""Checks of the arrays of a model, which may come from a stranger, before kernels read them.
+
+After these checks no array has a type or a shape that kernels were not written for, and no index leads out of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linktopics.kernels.simd import padded
+
+if TYPE_CHECKING:
+    from linktopics.model.run import TrainingRun
+
+MAX_UNUSED_WORDS = 2**22
+"""Words that no document has, where neither names nor samples tell how many words there are."""
+
+WEIGHTS: dict[str, Any] = {"weights": np.float64, "feature_weights": np.float64}
+OF_STATES = {**WEIGHTS, "assignments": np.int32, "augmented": np.float64, "streams": np.uint64}
+OF_SAMPLES = {**WEIGHTS, "word_topic": np.float32, "doc_topic": np.float32, "alpha": np.float64}
+
+
+def check_run(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
+    """Raise ValueError if arrays do not have the types and shapes that the sampler and predictions rely on."""
+    for name, array, kind, size in _expected(run, training):
+        if array.shape != size or array.dtype != kind:
+            raise ValueError(f"{name} is an array of {array.dtype} {array.shape} in place of {np.dtype(kind)} {size}")
+    for chain in run.chains:
+        state, of = chain.state, f"chain {chain.number}"
+        if len(state.generators) != run.settings.n_shards:
+            raise ValueError(f"{of} has {len(state.generators)} random generators in place of {run.settings.n_shards}")
+        if not state.iteration <= len(chain.trace) <= run.schedule.length:
+            raise ValueError(f"{of} has a trace of {len(chain.trace)} sweeps")
+        if run.sampled and not chain.samples:
+            raise ValueError(f"{of} has no samples")
+        if run.sampled and set(chain.seconds) != set(run.chains[0].seconds):
+            raise ValueError(f"{of} has other steps than the first")
+        for sample in chain.samples:
+            _check_numbers(f"{of}, a sample", sample.alpha, sample.weights, sample.feature_weights, sample.log_joint)
+        _check_numbers(of, state.priors.alpha, state.weights, state.feature_weights, 0.0)
+
+
+def _check_numbers(of: str, alpha: NDArray, weights: NDArray, feature_weights: NDArray, log_joint: float) -> None:
+    """Check the values of the small arrays of a state or a sample; wrong values of large ones do no harm."""
+    if not ((alpha >= 1e-15) & (alpha <= 1e9)).all():
+        raise ValueError(f"{of} has an alpha that is not positive, or too large")
+    if not (np.isfinite(weights).all() and np.isfinite(feature_weights).all() and math.isfinite(log_joint)):
+        raise ValueError(f"{of} has numbers that are not finite")
+
+
+def _expected(run: TrainingRun, training: Mapping[str, NDArray]) -> Iterator[tuple[str, NDArray, Any, tuple[int, ...]]]:
+    """Yield arrays by name with the types and shapes that they should have."""
+    kind: Any
+    K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
+    F, P = len(run.features.columns), run.n_pairs
+    sizes: dict[str, tuple[int, ...]] = {
+        "weights": (K, K),
+        "feature_weights": (F,),
+        "assignments": (run.network.n_tokens,),
+        "augmented": (P,),
+        "streams": (run.settings.n_shards, 4),
+        "word_topic": (V, padded(K)),
+        "doc_topic": (n, K),
+        "alpha": (K,),
+    }
+    for name, kind in (("source", np.int32), ("target", np.int32), ("label", np.bool_)):
+        yield name, training[name], kind, (P,)
+    yield "features", training["features"], np.float64, (F, P)
+    of_features: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "word_topic": (np.float32, sizes["word_topic"]),
+        "alpha": (np.float64, (K,)),
+        "seed": (np.int64, (1,)),
+        "norm": (np.float64, (n,)),
+    }
+    for name, array in training.items():
+        own = of_features.get(name.rpartition("/")[2])
+        if name.startswith("fitted ") and own is not None:
+            yield name, array, *own
+    n_seeds = training["seeds/word"].shape[:1]
+    for name, kind in (("word", np.int64), ("topic", np.int64), ("amount", np.float64)):
+        yield f"seeds/{name}", training[f"seeds/{name}"], kind, n_seeds
+    for chain in run.chains:
+        state, of = chain.state, f"chain {chain.number}"
+        yield f"{of}, alpha", state.priors.alpha, np.float64, (K,)
+        yield f"{of}, trace", chain.trace, np.float64, (*chain.trace.shape[:1], len(run.quantities))
+        for name, kind in OF_STATES.items():
+            yield f"{of}, {name}", getattr(state, name), kind, sizes[name]
+        for number, sample in enumerate(chain.samples):
+            for name, kind in OF_SAMPLES.items():
+                yield f"{of}, sample {number}, {name}", getattr(sample, name), kind, sizes[name]
+
+
+def check_training(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
+    """Raise ValueError if what resuming needs would lead kernels out of bounds, or allocate far too much memory."""
+    n, V, K = run.network.n_documents, run.network.n_words, run.settings.n_topics
+    source, seeds = training["source"], {name: training[f"seeds/{name}"] for name in ("word", "topic", "amount")}
+    for array, end in (
+        (source, n),
+        (training["target"], n),
+        (seeds["word"], V),
+        (seeds["topic"], K),
+        (training["label"].view(np.uint8), 2),
+        *((chain.state.assignments, K) for chain in run.chains),
+    ):
+        if len(array) and not 0 <= int(array.min()) <= int(array.max()) < end:
+            raise ValueError("a topic or a document is out of range")
+    if any(not (np.isfinite(one).all() and (one >= 0).all()) for one in (c.state.augmented for c in run.chains)):
+        raise ValueError("an augmented variable is not positive")
+    if (source[1:] < source[:-1]).any():
+        raise ValueError("the pairs are not in order")
+    if not (np.isfinite(training["features"]).all() and ((seeds["amount"] >= 0) & (seeds["amount"] <= 2**24)).all()):
+        raise ValueError("features or seed words have numbers that are not finite")
+    used = int(run.network.counts.indices.max(initial=-1)) + 1
+    told = run.network.vocabulary is not None or any(chain.samples for chain in run.chains)
+    if not told and used + MAX_UNUSED_WORDS < V:
+        raise ValueError(f"there are {V:,} words, of which documents have only the first {used:,}")

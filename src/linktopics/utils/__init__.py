@@ -1,0 +1,1 @@
+"""Helpers for every package: progress bars, terminals, files, threads of BLAS."""

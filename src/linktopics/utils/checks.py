@@ -1,0 +1,20 @@
+"""Checks of parameters that any module may need; nothing here imports the rest of the package."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+
+def check_whole_number(name: str, value: Any, least: int) -> None:
+    """Raise ValueError if a parameter is not a whole number from `least` on; True and False are none.
+
+    Examples
+    --------
+    >>> check_whole_number("top", 5, 1)
+    >>> check_whole_number("top", 0, 1)
+    Traceback (most recent call last):
+    ValueError: top is 0; it must be a whole number from 1 on.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")

@@ -1,0 +1,1 @@
+"""Whether probabilities and samplers are calibrated: results of benchmarks, and the page that is made of them."""

@@ -1,0 +1,1 @@
+"""Features of pairs and the choice of defaults: experiments, their tables, and the page that is made of them."""

@@ -1,0 +1,1 @@
+"""What tests share: small models and networks, slow formulas, commands run in this process."""

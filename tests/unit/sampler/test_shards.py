@@ -1,0 +1,445 @@
+"""Chains in shards: what a part holds, what shards tell each other, and that the engine has no influence."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from linktopics import RelationalTopicModel
+from linktopics.datasets import make_network
+from linktopics.engines import Ray, Threads, resolve_engine
+from linktopics.errors import EngineError, SamplingError
+from linktopics.kernels.partition import assign_greedily, pack, unpack
+from linktopics.network.pairs import sample_pairs
+from linktopics.sampler import Corpus, Priors, Sampler, Seeds, initial_state
+from linktopics.sampler.partition import SLACK, assign_documents, slice_state, split
+from linktopics.sampler.sampler import MAX_LOSSES
+from linktopics.sampler.shard_pool import LocalShardPool, WorkersLostError, n_bytes
+from support import reference
+from support.settings import make_settings
+
+KINDS = [("full", True), ("full", False), ("diagonal", True)]
+
+
+def make_corpus(directed=True, n_documents=60, n_features=2, seed=0, seeds=None):
+    rng = np.random.default_rng(seed)
+    network = make_network(n_documents=n_documents, n_topics=4, n_words=30, random_state=seed)
+    pairs = sample_pairs(network.links, n_documents, directed, 2.0, rng)
+    return Corpus.build(network.counts, pairs, not directed, rng.normal(size=(len(pairs), n_features)), seeds)
+
+
+def make_sampler(corpus, n_shards, n_topics=9, engine=None, seed=1, **settings):
+    chosen = make_settings(n_topics, n_shards=n_shards, **settings)
+    return Sampler(corpus, chosen, initial_state(corpus, chosen, np.random.SeedSequence(seed)), engine)
+
+
+def run(sampler, n=6):
+    for _ in range(n):
+        sampler.step()
+    sampler.gather()
+    return sampler.state
+
+
+def assert_same(one, two):
+    for name in ("assignments", "doc_topic", "word_topic", "topic_total", "weights", "feature_weights", "augmented"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+    np.testing.assert_array_equal(one.streams, two.streams)
+    assert [g.bit_generator.state for g in one.generators] == [g.bit_generator.state for g in two.generators]
+    assert one.log_joint == two.log_joint
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("n_parts", [2, 3, 7])
+def test_parts_hold_every_document_and_pair_once(directed, n_parts):
+    corpus = make_corpus(directed)
+    parts = split(corpus, n_parts)
+    assert np.array_equal(np.sort(np.concatenate([part.documents for part in parts])), np.arange(60))
+    own = np.concatenate([part.pairs[: part.n_own_pairs] for part in parts])
+    assert np.array_equal(np.sort(own), np.arange(corpus.n_pairs))
+    crossing = sum(len(part.pairs) - part.n_own_pairs for part in parts)
+    owner = np.empty(60, int)
+    for part in parts:
+        owner[part.documents] = part.number
+    assert crossing == (owner[corpus.source] != owner[corpus.target]).sum() > 0
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_part_says_the_same_as_the_whole(directed):
+    """Names of documents are translated back: ghosts are found by what is sent to them."""
+    corpus = make_corpus(directed)
+    parts = split(corpus, 3)
+    for part in parts:
+        mine, n_own = part.corpus, part.n_own
+        names = np.full(mine.n_documents, -1)
+        names[:n_own] = part.documents
+        for other in parts:
+            names[part.ghosts_from[other.number]] = other.documents[other.sent_documents[part.number]]
+        assert len(set(names.tolist())) == mine.n_documents
+        assert names.min() >= 0
+        np.testing.assert_array_equal(names[mine.source], corpus.source[part.pairs])
+        np.testing.assert_array_equal(names[mine.target], corpus.target[part.pairs])
+        np.testing.assert_array_equal(mine.label, corpus.label[part.pairs])
+        np.testing.assert_array_equal(mine.features, corpus.features[part.pairs])
+        np.testing.assert_array_equal(part.own_features, corpus.features[part.pairs[: part.n_own_pairs]])
+        assert (np.diff(mine.source) >= 0).all()
+        for local, name in enumerate(part.documents):
+            here, there = (slice(*c.start[i : i + 2]) for c, i in ((mine, local), (corpus, name)))
+            np.testing.assert_array_equal(mine.words[here], corpus.words[there])
+        assert mine.start[-1] == mine.start[n_own] == len(mine.words)
+        for other in parts:
+            sent = other.pairs[: other.n_own_pairs][other.sent_pairs[part.number]]
+            np.testing.assert_array_equal(part.pairs[part.pairs_from[other.number]], sent)
+        entering = np.sort(
+            np.concatenate([mine.in_pair[mine.in_start[i] : mine.in_start[i + 1]] for i in range(n_own)])
+        )
+        np.testing.assert_array_equal(entering, np.flatnonzero(mine.target < n_own))
+
+
+def test_pieces_are_cut_from_a_state():
+    corpus = make_corpus()
+    state = initial_state(corpus, make_settings(5, n_shards=3), np.random.SeedSequence(0))
+    total = 0
+    for part in split(corpus, 3):
+        cut = slice_state(state, part, corpus)
+        documents = reference.token_documents(part.corpus)
+        table = reference.table(documents, cut.assignments, (part.n_own, cut.doc_topic.shape[1]))
+        np.testing.assert_array_equal(cut.doc_topic[: part.n_own], table)
+        np.testing.assert_array_equal(cut.augmented, state.augmented[part.pairs])
+        assert cut.generators == [state.generators[part.number]]
+        assert not np.shares_memory(cut.word_topic, state.word_topic)
+        total += len(cut.assignments)
+    assert total == corpus.n_tokens
+
+
+def communities(n_documents=400, n_communities=4, seed=0):
+    """Documents in communities, in no order, whose links stay inside but for one in twenty."""
+    rng = np.random.default_rng(seed)
+    community = rng.integers(n_communities, size=n_documents)
+    edges = []
+    while len(edges) < 10 * n_documents:
+        i, j = rng.integers(n_documents, size=2)
+        if i != j and (community[i] == community[j] or rng.random() < 0.05):
+            edges.append((i, j))
+    links = np.unique(edges, axis=0)
+    counts = make_network(n_documents=n_documents, n_topics=3, n_words=20, random_state=seed).counts
+    pairs = sample_pairs(links, n_documents, True, 0.0, rng)
+    return Corpus.build(counts, pairs, symmetric=False)
+
+
+def test_linked_documents_stay_together():
+    corpus = communities()
+    owner = assign_documents(corpus, 4)
+    cut = (owner[corpus.source] != owner[corpus.target]).mean()
+    at_random = np.random.default_rng(1).permutation(owner)
+    assert cut < 0.3 < 0.7 < (at_random[corpus.source] != at_random[corpus.target]).mean()
+
+
+def test_a_hub_does_not_make_its_shard_heavier():
+    """One document has a pair with every other, and costs as much as some eighty others."""
+    corpus = communities()
+    everyone = np.arange(1, 400)
+    links = np.concatenate([np.stack([everyone, 0 * everyone], 1), np.stack([corpus.source, corpus.target], 1)])
+    pairs = sample_pairs(np.unique(links, axis=0), 400, True, 0.0, np.random.default_rng(0))
+    counts = make_network(n_documents=400, n_topics=3, n_words=20, random_state=0).counts
+    hub = Corpus.build(counts, pairs, symmetric=False)
+    owner = assign_documents(hub, 4)
+    ends = np.diff(hub.out_start) + np.diff(hub.in_start)
+    cost = 1 + np.diff(hub.start) + 0.3 * ends
+    load = np.bincount(owner, weights=cost)
+    assert load.max() <= SLACK * cost.sum() / 4 + 1e-9
+    assert (owner == owner[0]).sum() < 100
+
+
+def test_documents_are_dealt_out_as_described():
+    corpus = communities(n_documents=80)
+    cost = 1.0 + np.diff(corpus.start)
+    capacity = 1.05 * cost.sum() / 3
+    ends = np.concatenate([np.stack([corpus.source, corpus.target]), np.stack([corpus.target, corpus.source])], axis=1)
+    ends = ends[:, np.tile(corpus.label, 2)]
+    owner, load = np.full(80, -1, np.int32), np.zeros(3)
+    expected = owner.copy()
+    for _ in range(2):
+        loads = np.zeros(3)
+        for i in range(80):
+            near = expected[ends[1, ends[0] == i]]
+            value = (1 + np.bincount(near[near >= 0], minlength=3)) * (1 - loads / capacity)
+            fits = loads + cost[i] <= capacity
+            expected[i] = np.argmax(np.where(fits, value, -1)) if fits.any() else np.argmin(loads)
+            loads[expected[i]] += cost[i]
+        pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.in_source, corpus.label)
+        assign_greedily(*pairs, cost, capacity, owner, load)
+        np.testing.assert_array_equal(owner, expected)
+        np.testing.assert_allclose(load, loads)
+
+
+def test_topics_are_packed_and_unpacked():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.4, (6, 16)).astype(np.float32)
+    counts[2] = 0
+    documents = np.array([5, 2, 0])
+    n, topic, count = pack(counts, documents)
+    chosen = counts[documents]
+    np.testing.assert_array_equal(n, (chosen > 0).sum(1))
+    np.testing.assert_array_equal(topic, np.nonzero(chosen)[1])
+    np.testing.assert_array_equal(count, chosen[chosen > 0])
+    rows = np.full((7, 16), 9.0, np.float32)
+    unpack(n, topic, count, rows, 2)
+    np.testing.assert_array_equal(rows[2:5], chosen)
+    assert (rows[[0, 1, 5, 6]] == 9).all()
+
+
+# --- chains -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize(("weights", "directed"), KINDS)
+@pytest.mark.parametrize("n_topics", [3, 9])
+def test_shards_agree_after_every_iteration(loss, weights, directed, n_topics):
+    """All shards have the same counts of words, and know the topics of ghosts and the variables of pairs that enter."""
+    corpus = make_corpus(directed, seeds=Seeds(np.array([1, 29]), np.array([0, 2]), np.array([5.0, 3.0])))
+    sampler = make_sampler(corpus, 3, n_topics, loss=loss, weights=weights)
+    for _ in range(5):
+        sampler.step()
+        sampler.gather()
+        state = sampler.state
+        documents, width = reference.token_documents(corpus), state.doc_topic.shape[1]
+        np.testing.assert_array_equal(state.doc_topic, reference.table(documents, state.assignments, (60, width)))
+        for shard in sampler.pool.shards:
+            part = shard.part
+            np.testing.assert_array_equal(shard.state.word_topic, state.word_topic)
+            np.testing.assert_array_equal(shard.state.topic_total, state.topic_total)
+            np.testing.assert_array_equal(shard.state.doc_topic[: part.n_own], state.doc_topic[part.documents])
+            np.testing.assert_array_equal(shard.state.augmented, state.augmented[part.pairs])
+            for other in sampler.pool.shards:
+                ghosts = other.part.documents[other.part.sent_documents[part.number]]
+                rows = shard.state.doc_topic[part.ghosts_from[other.part.number]]
+                np.testing.assert_array_equal(rows, state.doc_topic[ghosts])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize(("weights", "directed"), KINDS)
+def test_log_joint_and_scores(loss, weights, directed):
+    corpus = make_corpus(directed)
+    sampler = make_sampler(corpus, 3, 5, loss=loss, weights=weights, alpha=2.0, beta=0.3, weight_variance=0.6)
+    state = run(sampler)
+    counts = state.doc_topic[:, :5].astype(float)
+    offset = reference.offset(corpus.features, state.feature_weights)
+    omega = reference.scores(counts, corpus.source, corpus.target, state.weights, offset)
+    for shard in sampler.pool.shards:
+        own = shard.part.pairs[: shard.part.n_own_pairs]
+        np.testing.assert_allclose(shard.scores(), omega[own], rtol=1e-4, atol=1e-5)
+    documents = reference.token_documents(corpus)
+    expected = reference.log_words_and_topics(documents, corpus.words, state.assignments, 60, 30, 5, 2.0, 0.3)
+    kind = weights if directed or weights == "diagonal" else "symmetric"
+    expected += reference.log_weight_prior(state.weights, state.feature_weights, kind, 0.6)
+    log_density = reference.log_logistic if loss == "logistic" else lambda *args: reference.log_hinge(*args, 1.0)
+    expected += log_density(omega, corpus.label, reference.costs(corpus.label, 4.0, 1.0)).sum()
+    assert state.log_joint == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("weights", "directed"), KINDS)
+@pytest.mark.parametrize("n_topics", [4, 12])
+def test_weights_of_shards_are_those_of_the_whole(weights, directed, n_topics):
+    """With hardly any noise the draw is the mean, which does not depend on how pairs are shared out."""
+    corpus = make_corpus(directed)
+    state = initial_state(corpus, make_settings(n_topics, n_shards=3), np.random.SeedSequence(5))
+    drawn = []
+    for n_shards in (1, 3):
+        sampler = Sampler(corpus, make_settings(n_topics, weights=weights, n_shards=n_shards), copy.deepcopy(state))
+        rng = np.random.default_rng(0)
+        quadratic = 1e10 * rng.gamma(2.0, size=corpus.n_pairs)
+        linear = quadratic * rng.normal(size=corpus.n_pairs)
+        for shard in sampler.pool.shards:
+            shard.hold(linear[shard.part.pairs], quadratic[shard.part.pairs])
+        sampler.draw_weights()
+        drawn.append(np.append(sampler.state.weights, sampler.state.feature_weights))
+    zero = np.abs(drawn[0]) < 1e-12
+    assert (np.abs(drawn[0] - drawn[1])[~zero] < 0.02 * np.abs(drawn[0][~zero]).mean()).mean() > 0.9
+
+
+@pytest.mark.parametrize("n_shards", [2, 5])
+def test_threads_have_no_influence(n_shards):
+    corpus = make_corpus()
+    assert_same(run(make_sampler(corpus, n_shards)), run(make_sampler(corpus, n_shards, engine=Threads(3))))
+
+
+def test_the_number_of_shards_matters():
+    corpus = make_corpus()
+    one, two = (run(make_sampler(corpus, n)).assignments for n in (2, 3))
+    assert (one != two).any()
+
+
+def test_when_states_are_gathered_does_not_matter():
+    corpus = make_corpus()
+    often = make_sampler(corpus, 3)
+    for state in often:
+        if state.iteration == 6:
+            break
+    assert_same(state, run(make_sampler(corpus, 3)))
+
+
+def test_a_gathered_state_continues_bit_for_bit():
+    corpus = make_corpus()
+    sampler = make_sampler(corpus, 3)
+    state = copy.deepcopy(run(sampler, 3))
+    other = Sampler(corpus, sampler.settings, state, Threads(2))
+    assert_same(run(other, 3), run(sampler, 3))
+
+
+def test_without_pairs_shards_are_plain_lda():
+    corpus = make_corpus()
+    counts = make_network(n_documents=60, n_topics=4, n_words=30, random_state=0).counts
+    nothing = sample_pairs(np.empty((0, 2), int), 60, True, 0.0, np.random.default_rng(0))
+    corpus = Corpus.build(counts, nothing, symmetric=False)
+    state = run(make_sampler(corpus, 4))
+    assert not state.weights.any()
+    expected = reference.log_words_and_topics(
+        reference.token_documents(corpus), corpus.words, state.assignments, 60, 30, 9, 5.0, 0.01
+    )
+    assert state.log_joint == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_is_sent_is_counted():
+    corpus = make_corpus()
+    sampler = make_sampler(corpus, 3)
+    run(sampler, 1)
+    before = sampler.sent.copy()
+    sampler.step()
+    sent = sampler.sent - before
+    crossing = sum(len(part.pairs) - part.n_own_pairs for part in sampler.parts)
+    assert sent["pairs"] == 8 * crossing
+    ghosts = sum(part.corpus.n_documents - part.n_own for part in sampler.parts)
+    assert 2 * ghosts < sent["topics"] <= ghosts * (2 + 9 * 4)
+    assert sent["words"] > 0
+    assert sent["sums"] > 0
+    assert "states" not in sent
+    assert n_bytes({"a": (np.zeros(3), [1, 2.0]), "b": None}) == 24 + 16
+
+
+# --- workers that are lost --------------------------------------------------------------------------------------------
+
+
+class ShakyEngine(Threads):
+    """Threads that pretend to be far away, and lose their shards when they are asked the n-th time, for n in `when`."""
+
+    def __init__(self, *when):
+        super().__init__(1)
+        object.__setattr__(self, "when", set(when))
+
+    def start(self, parts, settings, states):
+        pool = ShakyCrew(super().start(parts, settings, copy.deepcopy(states)).shards, 1)
+        pool.engine, pool.parts, pool.settings = self, parts, settings
+        return pool
+
+
+class ShakyCrew(LocalShardPool):
+    remote = True
+    asked = restarted = 0
+
+    def call_all(self, method, *args):
+        self.asked += 1
+        if self.asked in self.engine.when:
+            self.shards = None
+            raise WorkersLostError("gone")
+        # Far away: what is returned is a copy.
+        return copy.deepcopy(super().call_all(method, *args))
+
+    def restart(self, states):
+        self.restarted += 1
+        self.shards = Threads(1).start(self.parts, self.settings, copy.deepcopy(states)).shards
+
+
+@pytest.mark.parametrize("when", [(1,), (40,), (150, 151), (37, 100, 190)], ids=str)
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_a_run_that_lost_workers_is_the_same(when, n_shards):
+    corpus = make_corpus()
+    sampler = make_sampler(corpus, n_shards, engine=ShakyEngine(*when))
+    state = run(sampler, 25)
+    assert sampler.pool.restarted == len(when)
+    assert state.iteration == 25
+    assert_same(state, run(make_sampler(corpus, n_shards), 25))
+
+
+def test_priors_learned_on_the_way_survive_a_loss():
+    corpus = make_corpus()
+    states = []
+    for engine in (None, ShakyEngine(150, 250)):
+        sampler = make_sampler(corpus, 2, engine=engine)
+        for _ in range(20):
+            sampler.step()
+            if sampler.state.iteration % 6 == 0:
+                sampler.gather()
+                sampler.state.priors = Priors(np.full(9, 0.1 * sampler.state.iteration), 0.02)
+        sampler.gather()
+        states.append(sampler.state)
+    assert_same(*states)
+
+
+def test_a_run_is_given_up_after_many_losses():
+    sampler = make_sampler(make_corpus(), 2, engine=ShakyEngine(*range(30, 30 + MAX_LOSSES + 1)))
+    with pytest.raises(EngineError, match="lost 6 times since iteration 0"):
+        run(sampler)
+
+
+def test_numbers_out_of_range_stop_all_shards():
+    sampler = make_sampler(make_corpus(), 2)
+    sampler.pool.shards[1].augment = lambda: np.nan
+    with pytest.raises(SamplingError, match="log joint"):
+        sampler.step()
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+def fit(network, n_shards, n_jobs=1, **parameters):
+    chosen = {"n_chains": 2, "n_burn_in": 25, "n_samples": 2, "thin": 3, "random_state": 0, "verbose": False}
+    model = RelationalTopicModel(4, n_shards=n_shards, n_jobs=n_jobs, **{**chosen, **parameters})
+    return model.fit(network)
+
+
+@pytest.fixture(scope="module")
+def network():
+    return make_network(n_documents=80, n_topics=4, n_words=40, random_state=3)
+
+
+def test_models_do_not_depend_on_the_number_of_threads(network):
+    models = [fit(network, 3, n_jobs, learn_alpha="per-topic") for n_jobs in (1, 2, 5)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.log_joints_, models[0].log_joints_)
+        np.testing.assert_array_equal(model.doc_topic_, models[0].doc_topic_)
+        np.testing.assert_array_equal(model.alpha_, models[0].alpha_)
+
+
+@pytest.mark.long
+def test_one_shard_by_default_and_no_more_than_documents(network):
+    assert RelationalTopicModel(4).n_shards == 1
+    assert fit(network, 500, n_chains=1, n_burn_in=2, n_samples=1)._run.settings.n_shards == 80
+
+
+def test_models_in_shards_are_saved_and_go_on(network, tmp_path):
+    whole = fit(network, 3, n_burn_in=20, n_samples=4)
+    model = fit(network, 3, n_burn_in=20, n_samples=2)
+    model.save(tmp_path / "model")
+    again = RelationalTopicModel.load(tmp_path / "model")
+    assert again.n_shards == 3
+    for one in (model, again):
+        np.testing.assert_array_equal(one.resume(n_samples=2).log_joints_, whole.log_joints_)
+    larger = network.subset(np.arange(70))
+    assert again.extend(larger, n_burn_in=3).doc_topic_.shape == (70, 4)
+
+
+@pytest.mark.parametrize("engine", ["cluster", 3, None])
+def test_an_engine_that_is_none(network, engine):
+    with pytest.raises(ValueError, match="must be 'threads', 'ray'"):
+        RelationalTopicModel(2).fit(network, engine=engine)
+
+
+def test_engines_by_name():
+    assert resolve_engine("threads", 3) == Threads(3)
+    assert resolve_engine("ray") == Ray()
+    assert resolve_engine(Ray("auto", timeout=3.0)).timeout == 3.0

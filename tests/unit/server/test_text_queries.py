@@ -1,0 +1,374 @@
+"""Questions about pasted texts: the answers are those of the model's own methods, however they are asked."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+from linktopics import DataError, DocumentNetwork
+from linktopics.explorer import Explorer
+from linktopics.features import Column
+from linktopics.prediction.batched import thinned
+from linktopics.server.limits import Limits
+from linktopics.server.text_analysis import TextReader, words_as_vectorizer
+from linktopics.server.text_queries import Question, TextQueryEngine
+from support.small_models import ASKED, TEXTS, small_model, small_network
+
+ASKED_TOO = [ASKED, "cats, cats and cats", "A comet shines; zeppelins circle moons and milk", "wool"]
+
+pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.NetworkWarning")
+
+
+@pytest.fixture(scope="module")
+def directed():
+    return small_model(n_samples=3).fit(small_network(titles=[f"The {name}" for name in TEXTS]))
+
+
+MODELS = {
+    "default": {},
+    "hinge": {"loss": "hinge"},
+    "no features": {"pair_features": None},
+    "one sample": {"n_chains": 1, "n_samples": 1},
+    "many features": {"pair_features": ["tfidf-neighbours", "topics-neighbours", "intercept"], "weights": "diagonal"},
+}
+
+
+def models():
+    for name, settings in MODELS.items():
+        for directed in (True, False):
+            yield pytest.param(settings, directed, id=f"{name}-{'directed' if directed else 'undirected'}")
+
+
+def asked(model, questions, **settings):
+    asker = TextQueryEngine(Explorer(model), **settings)
+    return asker.suggest([Question(asker.read(text), top, way) for text, top, way in questions])
+
+
+@pytest.mark.parametrize(("settings", "directed"), list(models()))
+def test_suggestions_are_those_of_the_model(settings, directed):
+    model = small_model(**settings).fit(small_network(directed=directed))
+    questions = [(text, top, way) for text in ASKED_TOO for top, way in ((3, "both"), (10, "in"), (1, "out"))]
+    for (text, top, way), answer in zip(questions, asked(model, questions), strict=True):
+        table = model.suggest_links(text, top=top, direction=way)
+        found = answer["suggestions"]
+        assert [one["id"] for one in found] == table["id"].tolist()
+        for name in ("probability", "lower", "upper"):
+            numbers = np.array([np.nan if one[name] is None else one[name] for one in found])
+            np.testing.assert_allclose(numbers, table[name], rtol=2e-5, atol=1e-9)
+        words = model._predictor.top_words(2)
+        for one, why in zip(found, table["why"], strict=True):
+            parts = [part.split(" ", 1) for part in re.split(r"; (?=\d\.\d\d )", why) if part]
+            assert [sentence(reason, one["direction"], words) for reason in one["why"]] == [what for _, what in parts]
+            shares = [float(share) for share, _ in parts]
+            assert [reason["share"] for reason in one["why"]] == pytest.approx(shares, abs=0.006)
+
+
+def sentence(reason, direction, words):
+    """Return a reason in the words of `suggest_links`."""
+    if "feature" in reason:
+        return reason["detail"] or reason["feature"]
+    source, target = (", ".join(words[k]) for k in reason["topics"])
+    return f"{target} ← {source}" if direction == "in" else f"{source} → {target}"
+
+
+def test_answers_do_not_depend_on_the_other_questions(directed):
+    questions = [(text, 4, way) for text in ASKED_TOO for way in ("in", "both")]
+    assert asked(directed, questions) == [asked(directed, [question])[0] for question in questions]
+
+
+def test_topics_are_those_of_the_model(directed):
+    for text, answer in zip(ASKED_TOO, asked(directed, [(text, 1, "both") for text in ASKED_TOO]), strict=True):
+        (expected,) = directed.transform(text)
+        assert dict(map(tuple, answer["topics"])) == pytest.approx(dict(enumerate(expected)), rel=1e-3)
+        shares = [share for _, share in answer["topics"]]
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_words(directed):
+    (answer,) = asked(directed, [("Cats! Zeppelins 😀 chase the cats.", 1, "both")])
+    assert [(word["word"], word["count"], word["known"]) for word in answer["words"]] == [
+        ("cats", 2, True), ("zeppelins", 1, False), ("chase", 1, True),
+    ]  # fmt: skip
+    assert (answer["tokens"], answer["known"], answer["unknown"]) == (4, 3, ["zeppelins"])
+    assert answer["marks"] == [(0, 4, 0), (6, 15, 1), (19, 24, 2), (29, 33, 0)]  # the emoji is two units of UTF-16
+    cats, zeppelins, _ = answer["words"]
+    assert zeppelins["topics"] == []
+    assert 0.8 < sum(p for _, p in cats["topics"]) <= 1.001
+
+
+def test_topics_of_a_word_come_from_the_word_and_from_the_text(directed):
+    (answer,) = asked(directed, [(ASKED, 1, "both")])
+    asker = TextQueryEngine(Explorer(directed))
+    text = asker.read(ASKED)
+    samples = [sample for sample in directed.samples_ if sample.chain == directed.best_chain_]
+    for word, number in zip(answer["words"], text.numbers, strict=True):
+        mean = np.zeros(3)
+        for sample in samples:
+            (share,) = directed._predictor.infer(sample, directed.network_.vectorize([ASKED]))
+            p = sample.word_topic[number, :3] * (share * text.n_known + sample.alpha)
+            mean += p / p.sum() / len(samples)
+        assert dict(word["topics"]) == pytest.approx({k: p for k, p in enumerate(mean) if p >= 0.05}, abs=0.001)
+
+
+def test_fewer_samples(directed):
+    samples, best = directed.samples_, directed.best_chain_
+    assert thinned(samples, None, best) == samples
+    assert thinned(samples, 99, best) == samples
+    for n in range(1, len(samples)):
+        some = thinned(samples, n, best)
+        assert len(some) == n
+        chains = [sample.chain for sample in some]
+        assert abs(chains.count(0) - chains.count(1)) <= 1
+        assert best in chains
+    few = asked(directed, [(ASKED, 10, "both")], n_samples=2)[0]["suggestions"]
+    probability = {one["id"]: one["probability"] for one in few}
+    kept = thinned(samples, 2, best)
+    directed.samples_ = kept
+    try:
+        table = directed.suggest_links(ASKED, top=10)
+    finally:
+        directed.samples_ = samples
+    assert probability == pytest.approx(dict(zip(table["id"], table["probability"], strict=True)), rel=1e-4)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Reading texts
+# ----------------------------------------------------------------------------------------------------------------------
+
+VECTORIZERS = {
+    "default": None,
+    "pairs of words": CountVectorizer(ngram_range=(1, 2)),
+    "once": CountVectorizer(binary=True),
+    "accents": CountVectorizer(strip_accents="unicode"),
+    "capitals": CountVectorizer(lowercase=False),
+    "group": CountVectorizer(token_pattern=r"(?u)\b(\w\w+?)s?\b"),
+    "letters": CountVectorizer(analyzer="char", ngram_range=(2, 2)),
+    "tokenizer": CountVectorizer(tokenizer=str.split, token_pattern=None),
+    "analyzer": CountVectorizer(analyzer=str.split),
+}
+ODD_TEXTS = [
+    "İstanbul cats, CATS",
+    "Ǆ ﬁ cats 😀 moons",
+    "cáts cats\u2028stars\x00 \ud800 planets",
+    "<b>cats</b> & 'moons'",
+]
+
+
+@pytest.mark.parametrize("name", VECTORIZERS)
+@pytest.mark.parametrize("text", [ASKED, *ODD_TEXTS])
+def test_texts_are_counted_as_the_vectorizer_does(name, text):
+    network = small_network(vectorizer=VECTORIZERS[name])
+    read = TextReader(network, 1000).read(text)
+    row = network.vectorize([text])
+    assert read.known.tolist() == row.indices.tolist()
+    assert read.known_counts.tolist() == row.data.tolist()
+    unknown = {word: n for word, n, at in zip(read.words, read.counts, read.numbers, strict=True) if at < 0}
+    assert unknown == dict(network.unseen_words([text])[0])
+    units = text.encode("utf-16-le", "surrogatepass")
+    for begin, end, at in read.marks:
+        piece = units[2 * begin : 2 * end].decode("utf-16-le", "surrogatepass")
+        assert network.vectorizer.build_analyzer()(piece)[:1] == [read.words[at]]
+    told = name not in ("letters", "tokenizer", "analyzer")
+    assert (len(read.marks) > 0) == told
+
+
+def test_a_vectorizer_that_tells_nothing():
+    class Plain:
+        def transform(self, texts):
+            return CountVectorizer(vocabulary=["cats", "moons"]).transform(texts)
+
+    network = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)], vocabulary=["cats", "moons"], vectorizer=Plain())
+    read = TextReader(network, 10).read("moons and moons")
+    assert (read.words, read.counts, read.numbers, read.marks) == (["moons"], [2], [1], [])
+
+
+def test_vectorizers_of_other_kinds_count_themselves():
+    network = small_network()
+    network.vectorizer = TfidfVectorizer(use_idf=False, norm=None, vocabulary=network.vocabulary.tolist()).fit([""])
+    read = TextReader(network, 10).read("cats, cats, moons and zeppelins")
+    assert sorted(zip(read.known.tolist(), read.known_counts.tolist(), strict=True)) == sorted(
+        (network.vocabulary.tolist().index(word), n) for word, n in (("cats", 2), ("moons", 1))
+    )
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "zzz", "<script>zzz</script>", "\x00\ud800\u2028"])
+def test_texts_of_which_nothing_is_known(text, directed):
+    asker = TextQueryEngine(Explorer(directed))
+    read = asker.read(text)
+    known, unknown = asker.suggest([Question(asker.read(ASKED)), Question(read)])
+    assert known["suggestions"]
+    assert (unknown["known"], unknown["topics"], unknown["suggestions"]) == (0, [], [])
+    assert unknown["unknown"] == [word["word"] for word in unknown["words"]] == read.words
+    assert asker.changes(Question(read), ["cats"])["words"] == []
+    with pytest.raises(DataError, match="no word that the model knows"):
+        asker.explain(read, 0)
+
+
+def test_models_that_cannot_read():
+    counted = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)])
+    with pytest.raises(DataError, match="cannot read texts"):
+        TextReader(counted, 10).read("cats")
+    unlinked = small_model().fit(small_network(links=[]))
+    with pytest.raises(DataError, match="without links"):
+        TextQueryEngine(Explorer(unlinked)).read("cats")
+
+
+def test_features_that_need_more_than_a_text():
+    network = small_network(columns={"year": list(range(10))})
+    asker = TextQueryEngine(Explorer(small_model(pair_features=[Column("year", "difference")]).fit(network)))
+    with pytest.raises(DataError, match="needs the column 'year'"):
+        asker.suggest([Question(asker.read(ASKED))])
+
+
+def test_words_of_counts_are_found_in_texts():
+    network = DocumentNetwork([[1, 0, 1], [0, 1, 0]], [(0, 1)], vocabulary=["w1", "cats", "x"])
+    network.vectorizer = words_as_vectorizer(network)
+    read = TextReader(network, 10).read("W1: cats, cats; x y")
+    assert (read.known.tolist(), read.known_counts.tolist()) == ([0, 1, 2], [1, 1, 1])  # no document has a word twice
+    twice = DocumentNetwork([[2, 0], [0, 1]], [(0, 1)], vocabulary=["a", "b"])
+    assert words_as_vectorizer(twice).transform(["a a b"]).toarray().tolist() == [[2, 1]]
+
+
+def test_odd_words_of_counts_are_found_in_texts():
+    words = ["c", "c++", "libc++", "DNA", "dna", "two words", "", ".net"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = DocumentNetwork([[2] * 8, [0, *[1] * 7]], [(0, 1)], vocabulary=words)
+    network.vectorizer = words_as_vectorizer(network)
+    read = TextReader(network, 50).read(
+        "C, c and c++, libc++abi; libc++: c+++ DNA dna Dna, two words of .net or asp.net"
+    )
+    found = {words[w]: n for w, n in zip(read.known.tolist(), read.known_counts.tolist(), strict=True)}
+    assert found == {"c": 1, "c++": 2, "libc++": 1, "DNA": 1, "dna": 1, ".net": 1}
+    assert read.marks
+
+
+@pytest.mark.parametrize("vocabulary", [None, ["two words", "b c"], ["", "+"]])
+def test_words_that_are_none(vocabulary):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)], vocabulary=vocabulary)
+    assert words_as_vectorizer(network) is None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What words change
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def changes(model, text, top=4, add=(), direction="both"):
+    asker = TextQueryEngine(Explorer(model))
+    return asker.changes(Question(asker.read(text), top, direction), add)
+
+
+def first(answer):
+    return {one["j"]: one["probability"] for one in answer["suggestions"]}
+
+
+@pytest.mark.parametrize("direction", ["both", "in"])
+def test_leaving_a_word_out_is_asking_without_it(directed, direction):
+    text = "kittens purr while planets circle stars and stars"
+    whole = changes(directed, text, direction=direction)
+    assert {row["word"] for row in whole["words"]} == {"kittens", "purr", "planets", "circle", "stars"}
+    for row in whole["words"]:
+        other = changes(directed, text.replace(row["word"], ""), direction=direction)
+        before, after = first(whole), first(other)
+        assert row["gone"] == [j for j in before if j not in after]
+        assert row["new"] == [j for j in after if j not in before]
+        told = {one["j"]: one["change"] for one in row["suggestions"]}
+        both = [j for j in before if j in after]
+        expected = [after[j] - before[j] for j in both]
+        assert [told.get(j, 0.0) for j in both] == pytest.approx(expected, abs=0.005)
+        assert max(map(abs, told.values())) > 0.0005
+    assert set(whole["names"]) >= {str(j) for row in whole["words"] for j in [*row["gone"], *row["new"]]}
+
+
+def test_adding_a_word_is_asking_with_it(directed):
+    whole = changes(directed, "kittens purr", add=["Stars", "zeppelin", "cats", "stars"])
+    assert [row["word"] for row in whole["added"]] == ["Stars", "cats", "stars"]
+    assert whole["unknown"] == ["zeppelin"]
+    other = changes(directed, "kittens purr stars")
+    (row, *_), before, after = whole["added"], first(whole), first(other)
+    assert row["new"] == [j for j in after if j not in before]
+    both = [j for j in before if j in after]
+    told = {one["j"]: one["change"] for one in row["suggestions"]}
+    assert [told.get(j, 0.0) for j in both] == pytest.approx([after[j] - before[j] for j in both], abs=0.005)
+
+
+def test_topics_change_with_their_words(directed):
+    """A word about one topic alone takes its share with it."""
+    K, asker = 3, TextQueryEngine(Explorer(directed))
+    text = "kittens purr and stars shine"
+    (answer,) = asker.suggest([Question(asker.read(text))])
+    for row in changes(directed, text)["words"]:
+        (word,) = (one for one in answer["words"] if one["word"] == row["word"])
+        topic, p = word["topics"][0]
+        change = dict(map(tuple, row["topics"]))
+        assert abs(sum(change.values())) < 0.01 if len(change) == K else True
+        if p > 0.95:
+            assert change[topic] < 0
+
+
+def test_changes_of_a_single_word(directed):
+    (row,) = changes(directed, "kittens")["words"]
+    assert row["word"] == "kittens"
+    assert all(np.isfinite(one["change"]) for one in row["suggestions"])
+
+
+def test_changes_are_of_the_words_with_most_weight():
+    words = [f"w{number}" for number in range(130)]
+    texts = [" ".join(words), *(" ".join(words[:30]) for _ in range(9))]
+    links = [(number, number + 1) for number in range(9)]
+    model = small_model().fit(DocumentNetwork.from_texts(texts, links))
+    told = [row["word"] for row in changes(model, " ".join(words))["words"]]
+    assert sorted(told) == sorted(words[30:])
+
+
+def test_changes_where_counts_do_not_count():
+    model = small_model().fit(small_network(vectorizer=CountVectorizer(binary=True)))
+    answer = changes(model, "kittens kittens purr", add=["kittens"])
+    (row,) = answer["added"]
+    assert (row["topics"], row["suggestions"], row["gone"], row["new"]) == ([], [], [], [])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Why two documents link
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def parts_of(table):
+    return [
+        {"contribution": row.contribution, "feature": row.feature, "detail": row.detail}
+        if row.feature
+        else {"contribution": row.contribution, "topics": [row.source_topic, row.target_topic]}
+        for row in table.itertuples()
+    ]
+
+
+def test_explanations_are_those_of_the_model(directed):
+    asker, ids = TextQueryEngine(Explorer(directed)), directed.network_.ids.tolist()
+    for source, target in ((1, 0), (0, 9)):
+        answer, table = asker.explain(source, target, top=5), directed.explain_link(ids[source], ids[target])
+        assert answer["linked"] == ([source, target] in directed.network_.links.tolist())
+        assert answer["score"] == pytest.approx(table["contribution"].sum(), rel=1e-4)
+        assert answer["parts_in_all"] == len(table)
+        assert answer["source"] == {"j": source, "id": ids[source], "title": f"The {ids[source]}"}
+        for told, expected in zip(answer["parts"], parts_of(table.head(5)), strict=True):
+            assert told.pop("share") is not None
+            assert told.pop("part") == told["contribution"]
+            assert told.pop("contribution") == pytest.approx(expected.pop("contribution"), rel=1e-4)
+            assert told == expected
+    answer, table = asker.explain(asker.read(ASKED), 3), directed.explain_link(None, ids[3], documents=ASKED)
+    assert answer["score"] == pytest.approx(table["contribution"].sum(), rel=1e-4)
+    assert (answer["source"], answer["linked"], answer["target"]["j"]) == (None, None, 3)
+    assert answer["probability"] == pytest.approx(directed.predict_links(ASKED, [ids[3]], "out").item(), rel=1e-4)
+    with pytest.raises(DataError, match="no link to itself"):
+        asker.explain(3, 3)
+
+
+def test_limits_of_words(directed):
+    asker = TextQueryEngine(Explorer(directed), Limits(words=3))
+    with pytest.raises(DataError, match="4 words; at most 3"):
+        asker.read("cats purr cats purr")

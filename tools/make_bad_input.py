@@ -1,0 +1,62 @@
+"""Make docs/reference/bad-input.md of the catalogue in tests/catalogue.
+
+    python tools/make_bad_input.py
+
+Every sentence on the page is one that the tests have seen.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference" / "bad-input.md"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from catalogue import GROUPS, Group, Kind  # noqa: E402
+
+TOP = """# Bad and odd input
+
+What comes of files, arrays and settings that are not as they should be: {n} kinds, each of which the tests try. Either the
+result is right, or there is one sentence that says what is wrong, where, and what to do. Nothing is put right silently, and
+nothing is left half done.
+
+On the command line the sentence is on standard error, after `linktopics:`, the exit code is 2, and no file is written. In Python
+it is the message of a `LinktopicsError` (`DataError`, `ModelError`), or for parameters of a `ValueError`. An ellipsis stands for
+what differs from case to case, such as the folder.
+
+Two limits are worth knowing. A gzip file may hold up to 1 GiB; unpack larger ones, whose size everybody sees. A word, and a
+document, can have up to 16,777,215 tokens.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    n = sum(len(group.kinds) for group in GROUPS)
+    return TOP.format(n=n) + "".join(map(section, GROUPS))
+
+
+def section(group: Group) -> str:
+    """Return the table of a group."""
+    rows = "".join(f"| {cell(kind.what)} | {outcome(kind)} |\n" for kind in group.kinds)
+    text = f"{group.text}\n\n" if group.text else ""
+    return f"\n## {group.title}\n\n{text}| Input | What comes of it, and what to do |\n|---|---|\n{rows}"
+
+
+def outcome(kind: Kind) -> str:
+    """Return what comes of a kind of input."""
+    if kind.says:
+        return f"Refused: {cell(kind.says, code=True)}"
+    told = f" Told: {cell(kind.told, code=True)}." if kind.told else ""
+    return f"{kind.gives}{told}"
+
+
+def cell(text: str, *, code: bool = False) -> str:
+    """Return text that can stand in a table."""
+    text = text.replace("...", "…").replace("|", "\\|").replace("\n", " ")
+    return f"`{text}`" if code and "`" not in text else text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
