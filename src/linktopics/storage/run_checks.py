@@ -30,6 +30,9 @@ def check_run(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
     for name, array, kind, size in _expected(run, training):
         if array.shape != size or array.dtype != kind:
             raise ValueError(f"{name} is an array of {array.dtype} {array.shape} in place of {np.dtype(kind)} {size}")
+    for name, array in training.items():
+        if name.startswith("fitted ") and name.endswith("/seed") and array[0] < 0:
+            raise ValueError(f"{name} is {array[0]}, and a seed is not negative")
     for chain in run.chains:
         state, of = chain.state, f"chain {chain.number}"
         if len(state.generators) != run.settings.n_shards:

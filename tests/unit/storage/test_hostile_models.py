@@ -256,6 +256,9 @@ ARRAYS = {
     "topics of a feature": (
         "training", array("fitted topics-neighbours/alpha", lambda a: a[:1]), "topics-neighbours/alpha is an array",
     ),
+    "a seed of a feature below zero": (
+        "training", array("fitted topics-neighbours/seed", lambda a: a - 2**62), "a seed is not negative",
+    ),
 }  # fmt: skip
 
 
