@@ -3,7 +3,8 @@
 Every target gets bytes that Atheris makes up. It may give a result or raise a LinktopicsError; any other exception, a
 crash, an answer that takes longer than --timeout or more than a gigabyte of memory is a finding, whose input is kept in
 --findings, with a line to reproduce it. Of a timeout the log says where each thread was. Inputs that took more than
-half of the timeout are kept there, too, and named; they are no findings, since the machine may have been busy.
+half of the timeout are kept there, too, and named; they are no findings, since the machine may have been busy. With
+--seed, inputs are nearly the same in each run, so that CI fails for what a change did; without it, all are new.
 
 Exit codes: 0 nothing was found, 1 something was, 3 Atheris is not installed (pip install '.[fuzz]').
 """
@@ -39,7 +40,7 @@ NOT_INSTALLED = 3
 MEMORY = 2**30
 """Bytes that a target may need beyond what it has before its first input."""
 
-THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
 
 
 def main() -> int:
@@ -49,6 +50,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="for all targets together (default: 60)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default: 2)")
     parser.add_argument("--timeout", type=int, default=10, help="seconds that one input may take (default: 10)")
+    parser.add_argument("--seed", type=int, default=0, help="of the made-up inputs (default: others each time)")
     parser.add_argument("--jit", action="store_true", help="compiled kernels; else plain Python, which checks bounds")
     parser.add_argument("--corpus", type=Path, help="folder of inputs to begin with and to add to")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), help="where inputs of findings go")
@@ -62,7 +64,7 @@ def main() -> int:
     if importlib.util.find_spec("atheris") is None:
         print("fuzzing needs Atheris: pip install '.[fuzz]' (Linux, Python 3.11 to 3.13)", file=sys.stderr)
         return NOT_INSTALLED
-    needed = {**THREADS, "PYTHONWARNINGS": "ignore", "NUMBA_DISABLE_JIT": "0" if given.jit else "1"}
+    needed = {**ENVIRONMENT, "NUMBA_DISABLE_JIT": "0" if given.jit else "1"}
     if any(os.environ.get(name) != value for name, value in needed.items()):  # which is read when NumPy is imported
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **needed})
     with tempfile.TemporaryDirectory() as work:
@@ -153,7 +155,8 @@ def fuzz(name: str, seconds: int, corpus: Path, work: Path, given: argparse.Name
     os.dup2(log, 2)
     try:
         options = [
-            f"-max_total_time={seconds}", f"-timeout={given.timeout}", "-rss_limit_mb=0", "-print_final_stats=1",
+            f"-seed={given.seed}", f"-max_total_time={seconds}",
+            f"-timeout={given.timeout}", "-rss_limit_mb=0", "-print_final_stats=1",
             f"-artifact_prefix={work / name}-", f"-max_len={2**14}", "-len_control=20",
             f"-report_slow_units={given.timeout // 2}", str(corpus),
         ]  # fmt: skip
