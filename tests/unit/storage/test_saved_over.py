@@ -21,22 +21,6 @@ def in_a_hurry(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    return small_model().fit(small_network())
-
-
-@pytest.fixture(scope="module")
-def other():
-    return small_model(random_state=1, n_chains=1, n_samples=1).fit(small_network())
-
-
-@pytest.fixture
-def saved(fitted, tmp_path):
-    fitted.save(tmp_path / "model")
-    return tmp_path / "model"
-
-
 def at_call(monkeypatch, owner, name, number, action):
     """Do something before the n-th call of a function."""
     function, calls = getattr(owner, name), []

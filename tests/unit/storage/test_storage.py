@@ -410,22 +410,6 @@ def assert_only_what_is_named(folder):
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    return small_model().fit(small_network())
-
-
-@pytest.fixture(scope="module")
-def other():
-    return small_model(random_state=1, n_chains=1, n_samples=1).fit(small_network())
-
-
-@pytest.fixture
-def saved(fitted, tmp_path):
-    fitted.save(tmp_path / "model")
-    return tmp_path / "model"
-
-
 THINGS = {
     "a file": {"notes.txt": b"precious"},
     "a hidden file": {".hidden": b"precious"},
