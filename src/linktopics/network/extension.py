@@ -35,9 +35,10 @@ def extended_network(
         if network._has_names:
             raise DataError("the network has ids, and the new documents have none; pass ids=, or a dict of texts.")
         names = list(range(n_old, n_old + n_new))
-    counts, vocabulary, vectorizer = _count_more(network, listed, grow_vocabulary)
+    words = _with_grown_vocabulary(network, listed) if grow_vocabulary else network
+    new_counts = words.vectorize(listed)
     if not grow_vocabulary:
-        report_unseen(network, listed, int(counts[n_old:].sum()))
+        report_unseen(network, listed, int(new_counts.sum()))
 
     def joined(old: np.ndarray | None, given: Any, name: str) -> list[Any] | None:
         """Put two columns together; None stands for values that one of them lacks."""
@@ -57,39 +58,24 @@ def extended_network(
     }
     old_links = [(network.ids[i], network.ids[j]) for i, j in network.links.tolist()]
     result = DocumentNetwork(
-        counts,
+        sparse.vstack([words.counts, new_counts], format="csr"),
         [*old_links, *([] if links is None else list_pairs(unframed_links(links)))],
         directed=network.directed,
         ids=[*network.ids.tolist(), *names],
-        vocabulary=vocabulary,
+        vocabulary=words.vocabulary,
         titles=joined(network.titles, titles, "titles"),
         labels=joined(network.labels, labels, "labels"),
         texts=None if network.texts is None else [*network.texts.tolist(), *listed],
         columns=all_columns,
-        vectorizer=vectorizer,
+        vectorizer=words.vectorizer,
         strict=strict,
     )
     result._has_names = named
     return result
 
 
-def _count_more(network: DocumentNetwork, texts: list[str], grow: bool) -> tuple[Any, Any, Any]:
-    """Return (counts of old and new documents, vocabulary, vectorizer)."""
-    vocabulary, vectorizer = network.vocabulary, network.vectorizer
-    if grow:
-        vocabulary, vectorizer = _grown(network, texts)
-        wider = copy.copy(network)
-        wider.counts = sparse.csr_array(
-            (network.counts.data, network.counts.indices, network.counts.indptr),
-            shape=(network.n_documents, len(vocabulary)),
-        )
-        wider.vocabulary, wider.vectorizer = vocabulary, vectorizer
-        network = wider
-    return sparse.vstack([network.counts, network.vectorize(texts)], format="csr"), vocabulary, vectorizer
-
-
-def _grown(network: DocumentNetwork, texts: list[str]) -> tuple[np.ndarray, Any]:
-    """Return vocabulary and vectorizer with the new words of texts after the old ones, in their order.
+def _with_grown_vocabulary(network: DocumentNetwork, texts: list[str]) -> DocumentNetwork:
+    """Return the network with the new words of texts after the old ones, in their order.
 
     Words that old texts have and the vocabulary lacks were left out on purpose, as too rare or too frequent, and stay
     out.
@@ -108,7 +94,10 @@ def _grown(network: DocumentNetwork, texts: list[str]) -> tuple[np.ndarray, Any]
         )
     left_out: set[str] = set().union(*(network.unseen_words(network.texts) or []))
     new = list(dict.fromkeys(word for words in unseen for word in words if word not in left_out))
-    vocabulary = np.fromiter([*network.vocabulary.tolist(), *new], dtype=object)
-    vectorizer = copy.deepcopy(network.vectorizer)
-    vectorizer.vocabulary_ = {word: number for number, word in enumerate(vocabulary.tolist())}
-    return vocabulary, vectorizer
+    wider = copy.copy(network)
+    wider.vocabulary = np.fromiter([*network.vocabulary.tolist(), *new], dtype=object)
+    wider.vectorizer = copy.deepcopy(network.vectorizer)
+    wider.vectorizer.vocabulary_ = {word: number for number, word in enumerate(wider.vocabulary.tolist())}
+    old = network.counts
+    wider.counts = sparse.csr_array((old.data, old.indices, old.indptr), shape=(len(network), len(wider.vocabulary)))
+    return wider

@@ -12,18 +12,12 @@ if TYPE_CHECKING:
     from linktopics.network.network import DocumentNetwork
 
 _KINDS = {
-    "unknown_ends": ("link", " with an unknown end"),
-    "self_links": ("self link", ""),
-    "duplicate_links": ("duplicate link", ""),
-    "empty_documents": ("document", " without words"),
+    "unknown_ends": ("link", " with an unknown end", "add the missing documents or remove these links"),
+    "self_links": ("self link", "", "remove links of a document to itself"),
+    "duplicate_links": ("duplicate link", "", "give each link once"),
+    "empty_documents": ("document", " without words", "remove documents without words"),
 }
-
-_CURES = {
-    "unknown_ends": "add the missing documents or remove these links",
-    "self_links": "remove links of a document to itself",
-    "duplicate_links": "give each link once",
-    "empty_documents": "remove documents without words",
-}
+"""For each field of examples: what one is called, the words after that, and the cure."""
 
 
 def numbered(number: int, noun: str) -> str:
@@ -81,7 +75,7 @@ class NetworkReport:
     def findings(self, *, examples: bool = True) -> dict[str, str]:
         """Say what was found, by the name of the field that holds its examples."""
         found = {}
-        for field, (noun, rest) in _KINDS.items():
+        for field, (noun, rest, _) in _KINDS.items():
             number, first = getattr(self, f"n_{field}"), getattr(self, field)
             if not number:
                 continue
@@ -98,13 +92,12 @@ class NetworkReport:
 
     def brief(self) -> str:
         """Say all of it in one sentence, without examples."""
-        clauses = [f"{_verb(field)} {finding}" for field, finding in self.findings(examples=False).items()]
-        return "; ".join(clauses)
+        return "; ".join(f"{_verb(field)} {finding}" for field, finding in self.findings(examples=False).items())
 
     def faults(self) -> str:
         """Say what was found and how to cure it, for an error."""
         findings = self.findings()
-        return f"{'; '.join(findings.values())}. Cure: {'; '.join(_CURES[field] for field in findings)}"
+        return f"{'; '.join(findings.values())}. Cure: {'; '.join(_KINDS[field][2] for field in findings)}"
 
     def __str__(self) -> str:
         return " ".join(self.describe()) or "Nothing was dropped and no document is empty."

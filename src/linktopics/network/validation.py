@@ -312,10 +312,8 @@ def _lists_fault(matrix: Any) -> str:
     for columns, values in zip(matrix.rows, matrix.data, strict=True):
         if len(columns) != len(values):
             return f"a row has {len(columns)} columns for {len(values)} values"
-        if columns:
-            fault = _indices_fault(np.asarray(columns), matrix.shape[1], "columns")
-            if fault:
-                return fault
+        if columns and (fault := _indices_fault(np.asarray(columns), matrix.shape[1], "columns")):
+            return fault
     return ""
 
 

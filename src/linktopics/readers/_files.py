@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 MAX_UNPACKED = 2**30
 """Bytes that a gzip file may hold. A thousand times smaller ones can hold more than there is memory; of a plain file
@@ -58,6 +58,11 @@ def read_rows(path: str | os.PathLike[str]) -> list[str]:
     return lines
 
 
+def filled(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Return the lines that are not blank, each with its number; the first line is 1."""
+    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+
+
 def line_error(path: str | os.PathLike[str], line: int, wrong: str, cure: str) -> DataError:
     """Make the error for a line that cannot be used, the first line being 1."""
     return DataError(f"{path}:{line}: {wrong}; {cure}.")
@@ -74,12 +79,8 @@ def find_file(folder: Path, names: Iterable[str]) -> Path | None:
     It may be a folder or a symbolic link that leads nowhere, which is told when it is read.
     """
     candidates = (folder / (name + suffix) for name in names for suffix in ("", ".gz"))
-    return the_only([path for path in candidates if os.path.lexists(path)])
-
-
-def the_only(found: list[Path]) -> Path | None:
-    """Give the file that was found, if any; of two, nobody could tell which was read."""
-    if len(found) > 1:
+    found = [path for path in candidates if os.path.lexists(path)]
+    if len(found) > 1:  # nobody could tell which was read
         raise DataError(f"{found[0].parent}: the folder holds both {found[0].name} and {found[1].name}; keep one.")
     return found[0] if found else None
 
@@ -125,22 +126,20 @@ def read_bytes(path: Path) -> bytes:
         if path.suffix == ".gz" and raw:
             raise DataError(f"{path}: the name ends in .gz but the content is not gzipped; rename or compress it.")
         return raw
-    chunks: list[bytes] = []
-    size = 0
+    unpacked = bytearray()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
             while chunk := stream.read(1 << 20):
-                chunks.append(chunk)
-                size += len(chunk)
-                if size > MAX_UNPACKED:
+                unpacked += chunk
+                if len(unpacked) > MAX_UNPACKED:
                     raise DataError(
                         f"{path}: the gzip file has {len(raw):,} bytes and holds more than {MAX_UNPACKED:,}; if it is "
                         "what it should be, unpack it (gunzip) and give the plain file."
                     )
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        line = b"".join(chunks).count(b"\n") + 1
+        line = unpacked.count(b"\n") + 1
         cut = "is cut short" if isinstance(error, EOFError) else f"is damaged ({error})"
         raise line_error(
             path, line, f"the gzip file {cut} at or after this line", "copy or download it again"
         ) from None
-    return b"".join(chunks)
+    return bytes(unpacked)

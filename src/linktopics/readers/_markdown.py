@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -103,20 +103,16 @@ class _Parser(MarkdownIt):
         return True
 
 
-_PARSERS: dict[bool, _Parser] = {}
-
-
+@cache
 def _parser(indented_code: bool) -> _Parser:
-    if indented_code not in _PARSERS:
-        parser = _Parser("commonmark", {"maxNesting": MAX_NESTING})
-        # within blocks each bracket takes as many steps as brackets may be nested, so the parser's own 20 have to do
-        within = _Parser("commonmark")
-        within.inline.ruler.before("link", "wiki_link", _wiki_rule)
-        parser.core.ruler.at("inline", partial(_inline_rule, within))
-        if not indented_code:
-            parser.disable("code")
-        _PARSERS[indented_code] = parser
-    return _PARSERS[indented_code]
+    parser = _Parser("commonmark", {"maxNesting": MAX_NESTING})
+    # within blocks each bracket takes as many steps as brackets may be nested, so the parser's own 20 have to do
+    within = _Parser("commonmark")
+    within.inline.ruler.before("link", "wiki_link", _wiki_rule)
+    parser.core.ruler.at("inline", partial(_inline_rule, within))
+    if not indented_code:
+        parser.disable("code")
+    return parser
 
 
 def _inline_rule(parser: _Parser, state: StateCore) -> None:

@@ -6,13 +6,14 @@ import os
 import posixpath
 import re
 import unicodedata
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from linktopics.errors import DataError
 from linktopics.readers import accepted_forms, register_reader
-from linktopics.readers._files import read_lines
+from linktopics.readers._files import read_lines, visible
 from linktopics.readers._markdown import ATTACHMENT, SUFFIXES, Note, Target, read_note
 
 if TYPE_CHECKING:
@@ -98,12 +99,10 @@ def find_files(root: Path) -> tuple[list[str], set[str]]:
         if "config.edn" in files and os.path.basename(folder) == "logseq":
             folders.clear()
             continue
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = visible(folders)
         place = Path(folder).relative_to(root)
         others.update((place / name).as_posix() for name in folders)
-        for name in files:
-            if name.startswith("."):
-                continue
+        for name in visible(files):
             relative = (place / name).as_posix()
             if name.lower().endswith(SUFFIXES):
                 texts.append(relative)
@@ -114,10 +113,7 @@ def find_files(root: Path) -> tuple[list[str], set[str]]:
 
 def _ids(paths: list[str], stems: list[str]) -> list[str]:
     """Give paths without suffix where that names one file only, else with it."""
-    taken = set(paths)
-    seen: dict[str, int] = {}
-    for stem in stems:
-        seen[stem] = seen.get(stem, 0) + 1
+    taken, seen = set(paths), Counter(stems)
     return [stem if seen[stem] == 1 and stem not in taken else name for name, stem in zip(paths, stems, strict=True)]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from linktopics.errors import DataError
 from linktopics.network.validation import list_of_names
 from linktopics.readers import register_reader
-from linktopics.readers._files import find_file, line_error, mixed_ends, need_links, plain_names, read_lines
+from linktopics.readers._files import filled, find_file, line_error, mixed_ends, need_links, plain_names, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,9 +59,7 @@ def _open(folder: Path, columns: Sequence[str]) -> TextParts:
 def _read_documents(path: Path) -> list[dict[str, Any]]:
     records = []
     lines: dict[str | int, int] = {}
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
+    for number, line in filled(read_lines(path)):
         try:
             record = json.loads(line, object_pairs_hook=_object)
         except RecursionError:

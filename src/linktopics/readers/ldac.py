@@ -12,16 +12,7 @@ from scipy import sparse
 
 from linktopics.errors import DataError
 from linktopics.readers import register_reader
-from linktopics.readers._files import (
-    find_file,
-    line_error,
-    list_names,
-    need_links,
-    plain_names,
-    read_rows,
-    the_only,
-    visible,
-)
+from linktopics.readers._files import filled, find_file, line_error, need_links, plain_names, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,9 +80,8 @@ def _open(folder: Path, _: Sequence[str]) -> dict[str, Any]:
 
 
 def _documents_in(folder: Path) -> Path:
-    named = find_file(folder, ["documents.txt"])
-    others = [folder / name for name in visible(list_names(folder)) if name.endswith((".dat", ".dat.gz"))]
-    found = the_only(others if named is None else [named, *others])
+    others = sorted({name for name in plain_names(folder) if name.endswith(".dat")})
+    found = find_file(folder, ["documents.txt", *others])
     if found is None:
         raise DataError(f"{folder}: the folder holds no documents.txt and no .dat file; pass the documents' own path.")
     return found
@@ -115,11 +105,12 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
             wrong = f"the line begins with {leading!r} and has {len(fields)} word:count pairs"
             raise line_error(path, number, wrong, "begin with the number of pairs, or with the first pair")
         numbers = list(map(int, joined.replace(":", " ").split()))
-        if n_words is not None and numbers and max(numbers[::2]) >= n_words:
-            wrong = f"there is no word {max(numbers[::2])} in a vocabulary of {n_words:,}"
+        largest = max(numbers[::2], default=-1)
+        if n_words is not None and largest >= n_words:
+            wrong = f"there is no word {largest} in a vocabulary of {n_words:,}"
             raise line_error(path, number, wrong, "words are numbered from 0, in the order of the vocabulary")
-        if n_words is None and numbers and max(numbers[::2]) >= MAX_WORDS:
-            wrong = f"without a vocabulary, {max(numbers[::2])} is too large for the number of a word"
+        if n_words is None and largest >= MAX_WORDS:
+            wrong = f"without a vocabulary, {largest} is too large for the number of a word"
             raise line_error(path, number, wrong, f"number words from 0 to {MAX_WORDS - 1}, or give the vocabulary")
         words += numbers[::2]
         counts += numbers[1::2]
@@ -132,9 +123,7 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
 
 def _read_links(path: PathLike, *, links_reversed: bool) -> np.ndarray:
     ends: list[int] = []
-    for number, line in enumerate(read_rows(path), start=1):
-        if not line.strip():
-            continue
+    for number, line in filled(read_rows(path)):
         match = _LINK.fullmatch(line)
         if match is None:
             cure = "a line is: source target, both document numbers from 0"

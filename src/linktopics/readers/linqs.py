@@ -11,7 +11,7 @@ from scipy import sparse
 
 from linktopics.errors import DataError
 from linktopics.readers import register_reader
-from linktopics.readers._files import find_file, line_error, list_names, plain_names, read_rows, visible
+from linktopics.readers._files import filled, find_file, line_error, plain_names, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +69,8 @@ def _content_files(path: Path) -> list[Path]:
         if not path.name.removesuffix(".gz").endswith(".content"):
             raise DataError(f"{path}: pass a .content file, or the folder that holds it and its .cites file.")
         return [path]
-    names = {name.removesuffix(".gz") for name in visible(list_names(path))}
-    found = [find_file(path, [name]) for name in sorted(names) if name.endswith(".content")]
+    names = sorted({name for name in plain_names(path) if name.endswith(".content")})
+    found = [find_file(path, [name]) for name in names]
     contents = [content for content in found if content is not None]
     if not contents:
         raise DataError(f"{path}: the folder holds no .content or .content.gz file; check the path.")
@@ -89,9 +89,7 @@ def _read_content(
     path: Path, ids: list[str], labels: list[str], rows: list[np.ndarray], places: dict[str, str]
 ) -> None:
     """Append the documents of one file to the three lists, and tell where each id was found."""
-    for number, line in enumerate(read_rows(path), start=1):
-        if not line.strip():
-            continue
+    for number, line in filled(read_rows(path)):
         name, separator, rest = _partition(line)
         name = name.strip()  # as the ends of links are
         flags, _, label = rest.rpartition(separator) if separator else ("", "", "")
@@ -139,9 +137,7 @@ def _flags(flags: str, separator: str) -> np.ndarray | str:
 
 def _read_cites(path: Path) -> list[tuple[str, str]]:
     links = []
-    for number, line in enumerate(read_rows(path), start=1):
-        if not line.strip():
-            continue
+    for number, line in filled(read_rows(path)):
         columns = line.split("\t") if "\t" in line else line.split()
         if len(columns) != 2:
             raise line_error(path, number, f"there are {len(columns)} columns", "a line is: cited citing")
