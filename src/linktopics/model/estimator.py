@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
@@ -46,6 +47,7 @@ from linktopics.network.pairs import AUTO
 from linktopics.network.validation import user_stacklevel
 from linktopics.prediction.predictor import Predictor
 from linktopics.prediction.words_from_links import WordPredictionMixin, word_probabilities
+from linktopics.registry import LOSSES
 from linktopics.sampler.runner import MAX_JOBS, Schedule
 from linktopics.sampler.settings import LINK_RANGE, PRIOR_RANGE
 from linktopics.storage import Checkpoint, ModelFolder, RunWriter, hold_checkpoint, load_run
@@ -54,9 +56,10 @@ from linktopics.utils.checks import check_whole_number
 
 if TYPE_CHECKING:
     import networkx
-from linktopics.registry import LOSSES
 
 MOST_SWEEPS, MOST_PER_LINK = 10**9, 1e15
+
+_between = partial(Interval, closed="both")
 
 PAPER_MODELS: dict[str, dict[str, str]] = {
     "Gibbs-RTM": {"loss": "logistic", "weights": "diagonal", "sampler": "exact"},
@@ -125,7 +128,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     calibration : {"held-out", "sampling"} or None, default="held-out"
         How the model's own probabilities, which are of pairs as it was trained on, become those of links as rare as
         they are in the network. "sampling" corrects for the sampling of non-links and for the costs, by a formula;
-        "held-out" also measures, when the chains are done, how links of documents that they go on without, for 40
+        "held-out" also measures, when the chains are done, how links of documents that they continue without, for 40
         sweeps, are found. With too few links for that it is "sampling". None leaves the model's own. The order of
         candidates in one direction is the same in all cases. See `linktopics.prediction.calibration`.
     pair_features : "default", list or None, default="default"
@@ -151,10 +154,9 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         Sweeps per kept sample. Samples close to each other are alike, and averaging them gains little.
     n_chains : int, default=4
         Independent chains. Predictions average over all that are not stuck far below the others
-        (`linktopics.stuck_chains.stuck_chains` says when one is); attributes that speak of topics describe the best
-        one.
+        (`linktopics.stuck_chains.stuck_chains` says when one is); attributes about topics describe the best one.
     directed : bool, default=None
-        Whether the direction of links counts; None takes the network's word, and True for a count matrix.
+        Whether the direction of links counts; None is as in the network, and True for a count matrix.
     random_state : int, RandomState, Generator or None, default=None
         The same number gives the same model, whatever `n_jobs` is.
     n_shards : int, default=1
@@ -165,7 +167,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     n_jobs : int, default=None
         Threads; chains, shards of chains and new documents are spread over them. None is one, -1 all cores.
     verbose : bool or "auto", default="auto"
-        Whether to show a progress bar; "auto" does after two seconds, on a terminal. It has no say in warnings: a
+        Whether to show a progress bar; "auto" does after two seconds, on a terminal. It does not affect warnings: a
         `MixingWarning` is silenced by ``warnings.filterwarnings("ignore", category=MixingWarning)``.
 
     Attributes
@@ -205,17 +207,17 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     samples_ : list of PosteriorSample
         The kept samples of all chains that count.
     left_out_chains_ : dict of int to float
-        Chains that are stuck, and how far their mean log joint is below that of the others. They count for nothing:
-        neither predictions, weights of features, calibration nor diagnostics know them. They are saved and go on with
-        the others all the same, and count again when they have found their way.
+        Chains that are stuck, and how far their mean log joint is below that of the others. Predictions, weights of
+        features, calibration and diagnostics ignore them. They are saved and continue with the others all the same, and
+        count again when they are no longer stuck.
     timings_ : dict of str to float
         Seconds spent on "topics", "augmented" variables and "weights", over all chains.
     bytes_exchanged_ : dict of str to float
-        Bytes per sweep that the shards of a chain told each other, or with a machine for each would have sent: changes
+        Bytes per sweep that the shards of a chain exchanged, or with a machine for each would have exchanged: changes
         in the counts of "words", "topics" of documents, augmented variables of "pairs", "sums" for the weights, and
         "states" that were fetched to be kept. Empty with one shard, and for a model that was loaded.
     calibration_ : LinkCalibration
-        What the calibration came to: the correction for sampling, and what held-out documents showed.
+        The result of the calibration: the correction for sampling, and what held-out documents showed.
     n_pairs_ : int
         Number of training pairs, links and non-links.
     network_ : DocumentNetwork
@@ -244,36 +246,32 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     _reads_networks = True  # as new documents, for their ids and columns
     _run: TrainingRun
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_topics": [Interval(Integral, 1, 32767, closed="both")],
+        "n_topics": [_between(Integral, 1, 32767)],
         "loss": [StrOptions(LOSSES.keys())],
         "weights": [StrOptions({"full", "diagonal"})],
         "sampler": [StrOptions({"exact", "cached"})],
-        "alpha": [Interval(Real, *PRIOR_RANGE, closed="both")],
-        "beta": [Interval(Real, *PRIOR_RANGE, closed="both")],
+        "alpha": [_between(Real, *PRIOR_RANGE)],
+        "beta": [_between(Real, *PRIOR_RANGE)],
         "learn_alpha": [StrOptions({"symmetric", "per-topic"}), None],
         "learn_beta": ["boolean"],
         "seed_words": "no_validation",  # `resolve_seed_words` has better words for it
-        "seed_weight": [Interval(Integral, 1, 2**20, closed="both"), None],
-        "weight_variance": [Interval(Real, *LINK_RANGE, closed="both")],
-        "link_cost": [Interval(Real, *LINK_RANGE, closed="both"), None],
-        "nonlink_cost": [Interval(Real, *LINK_RANGE, closed="both")],
-        "margin": [Interval(Real, 0, LINK_RANGE[1], closed="both")],
-        "negatives": [Interval(Real, 0, MOST_PER_LINK, closed="both"), StrOptions({AUTO})],
+        "seed_weight": [_between(Integral, 1, 2**20), None],
+        "weight_variance": [_between(Real, *LINK_RANGE)],
+        "link_cost": [_between(Real, *LINK_RANGE), None],
+        "nonlink_cost": [_between(Real, *LINK_RANGE)],
+        "margin": [_between(Real, 0, LINK_RANGE[1])],
+        "negatives": [_between(Real, 0, MOST_PER_LINK), StrOptions({AUTO})],
         "calibration": [StrOptions({"held-out", "sampling"}), None],
         "pair_features": "no_validation",  # `resolve_features` has better words for it
         "intercept": ["boolean"],
-        "n_burn_in": [Interval(Integral, 0, MOST_SWEEPS, closed="both")],
-        "n_samples": [Interval(Integral, 1, MOST_SWEEPS, closed="both")],
-        "thin": [Interval(Integral, 1, MOST_SWEEPS, closed="both")],
-        "n_chains": [Interval(Integral, 1, 2**15, closed="both")],
+        "n_burn_in": [_between(Integral, 0, MOST_SWEEPS)],
+        "n_samples": [_between(Integral, 1, MOST_SWEEPS)],
+        "thin": [_between(Integral, 1, MOST_SWEEPS)],
+        "n_chains": [_between(Integral, 1, 2**15)],
         "directed": ["boolean", None],
         "random_state": ["random_state", np.random.Generator],
-        "n_shards": [Interval(Integral, 1, 2**15, closed="both")],
-        "n_jobs": [
-            Interval(Integral, -MAX_JOBS, -1, closed="both"),
-            Interval(Integral, 1, MAX_JOBS, closed="both"),
-            None,
-        ],
+        "n_shards": [_between(Integral, 1, 2**15)],
+        "n_jobs": [_between(Integral, -MAX_JOBS, -1), _between(Integral, 1, MAX_JOBS), None],
         "verbose": ["boolean", StrOptions({"auto"})],
     }
 
@@ -427,7 +425,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
         engine: str | Engine = "threads",
     ) -> RelationalTopicModel:
-        """Go on sampling from where the chains are.
+        """Continue sampling from where the chains are.
 
         Parameters
         ----------
@@ -435,7 +433,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
             Sweeps of burn-in to add. Samples kept so far are then dropped, as burn-in, and new ones are drawn.
         n_samples : int, default=None
             Samples to draw per chain: in place of those dropped, or without `n_burn_in` beside those kept so far. None
-            draws as many as the model has, or without `n_burn_in` none: a run that was interrupted goes on to its end.
+            draws as many as the model has, or without `n_burn_in` none: an interrupted run continues to its end.
         checkpoint : Checkpoint or path, default=None
             As in `fit`; a model that is there is replaced.
         engine : {"threads", "ray"} or Engine, default="threads"
@@ -476,12 +474,12 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
         engine: str | Engine = "threads",
     ) -> RelationalTopicModel:
-        """Go on with a network that has changed: documents and links added, changed or removed.
+        """Continue with a network that has changed: documents and links added, changed or removed.
 
         Tokens that were there before keep their topics to begin with, documents being the same if their ids are and
         words if their names are. Topics therefore stay what they were, and learn from what is new; the same chain as
-        before is described. Weights stay, too, and so do alpha and beta if they were learned; non-links are sampled
-        anew.
+        before is described. Weights stay as well, and so do alpha and beta if they were learned; non-links are sampled
+        again.
 
         Parameters
         ----------
@@ -509,20 +507,14 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         """
         old = self._fitted_run()
         if not old.finished:
-            raise ModelError("the run is not finished, so there is nothing to extend yet; go on with resume() first.")
+            raise ModelError("the run is not finished, so there is nothing to extend; continue with resume() first.")
         self._validate_params()
         if not isinstance(network, DocumentNetwork):
             raise DataError(
                 f"network is a {type(network).__name__}; pass a DocumentNetwork, as network.extended gives."
             )
         check_whole_number("n_burn_in", n_burn_in, 0)
-        before = {
-            name: value for name, value in self.__dict__.items() if name in ("n_features_in_", "feature_names_in_")
-        }
-        try:
-            network = resolve_network(self, network, None, self.directed)
-        finally:
-            self.__dict__.update(before)  # until the model knows what it says about the new network
+        network = resolve_network(copy(self), network, None, self.directed)  # the model itself is of the old one still
         check_extends(old, network, int(self.n_topics))
         with hold_checkpoint(checkpoint) as held:
             run = extended_run(self.get_params(deep=False), old, self.best_chain_, network, int(n_burn_in))
@@ -580,10 +572,10 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         functions : mapping from str to callable, default=None
             The functions of pairs, by the name of their `PairFunction`.
         unfinished : bool, default=False
-            Whether to load a run that was interrupted, too, to go on with it by `resume`. If its last checkpoint is
+            Whether to load also a run that was interrupted, to continue it with `resume`. If its last checkpoint is
             damaged, the one before is loaded, with a `CheckpointWarning`; without, what is damaged is refused.
         verify : bool, default=False
-            Compare large files with their checksums, too; small ones always are, and all of `unfinished` runs.
+            Compare large files with their checksums as well; small ones always are, and all of `unfinished` runs.
 
         Examples
         --------
@@ -595,8 +587,8 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         if not run.finished and not unfinished:
             done = ", ".join(f"{chain.state.iteration:,}" for chain in run.chains)
             raise ModelError(
-                f"{path}: the model is not finished (its chains did {done} of {run.schedule.length:,} sweeps); go on "
-                "by linktopics resume, or RelationalTopicModel.load(path, unfinished=True).resume()."
+                f"{path}: the model is not finished (its chains did {done} of {run.schedule.length:,} sweeps); "
+                "continue with linktopics resume, or RelationalTopicModel.load(path, unfinished=True).resume()."
             )
         unknown = set(parameters) - set(cls().get_params())
         if unknown:
@@ -715,7 +707,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
 
         Notes
         -----
-        The range says how far posterior samples agree. It does not hold all that is unknown, so it is no interval in
+        The range is how far posterior samples agree. It does not hold all that is unknown, so it is no interval in
         which the true probability lies nine times out of ten: on simulated networks ranges of 90 % of the samples held
         it in 58 to 68 % of the cases (``python benchmarks/coverage.py``).
 
@@ -782,7 +774,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
             New documents, each of which is paired with the other end.
         new_end : {"source", "target"}, default="source"
             Which of two training documents is looked at as new; the other is the candidate, with its other links.
-            "target" explains what ``suggest_links_for(target, direction="in")`` says of the source.
+            "target" explains what ``suggest_links_for(target, direction="in")`` returns for the source.
 
         Returns
         -------
@@ -830,7 +822,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
             Rows sum to 1. Topics are drawn given the links, whose augmented variables are drawn too, for documents as
             long as those fitted are on average; the mix of topics is averaged over draws and posterior samples. A
             document without links has the topics of the prior. The same call gives the same numbers, but other
-            documents in it have a say in the random numbers.
+            documents in it affect the random numbers.
 
         Examples
         --------
@@ -904,7 +896,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         return coherence(top_words(self.topic_word_, n_words), self.network_.counts, measure, n_words=n_words)
 
     def topic_diversity(self, n_words: int = 25) -> float:
-        """Return the share of different words among the first words of all topics; 1 if none is there twice.
+        """Return the share of different words among the first words of all topics; 1 if none is repeated.
 
         Examples
         --------
@@ -921,7 +913,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     def diagnostics(self) -> pd.DataFrame:
         """Return how well the chains agree and move, for quantities that do not depend on how topics are numbered.
 
-        Chains that are left out because they are stuck (`left_out_chains_`) are left out here, too.
+        Chains that are left out because they are stuck (`left_out_chains_`) are left out here as well.
 
         Returns
         -------
@@ -999,8 +991,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         self, run: TrainingRun, schedule: Schedule, checkpoint: Checkpoint | None, engine: str | Engine
     ) -> RelationalTopicModel:
         """Run the chains to the end of the schedule, and set the fitted attributes."""
-        writer = None if checkpoint is None else partial(self._writer, checkpoint.folder, run)
-        checkpoints = train(self.get_params(deep=False), run, schedule, checkpoint, writer, engine)
+        checkpoints = train(self.get_params(deep=False), run, schedule, checkpoint, self._writer, engine)
         self._set_fitted_attributes(run)
         if checkpoints is not None:
             checkpoints.finish()  # if this fails, the model is fitted all the same, and can be saved elsewhere
@@ -1010,18 +1001,17 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         return self
 
     def _writer(self, folder: ModelFolder, run: TrainingRun) -> RunWriter:
-        """Write a run, and return what writes its chains again."""
+        """Write a run, and return its writer, which writes chains again."""
         framed = hasattr(self, "feature_names_in_")
         return RunWriter(folder, type(self).__name__, self.get_params(deep=False), run, framed=framed)
 
     def _fitted_run(self) -> TrainingRun:
-        if not hasattr(self, "_run"):
-            check_is_fitted(self, "_run")
+        check_is_fitted(self, "_run")
         return self._run
 
     @property
     def _predictor(self) -> Predictor:
-        """What answers questions about the samples."""
+        """The predictor of the samples."""
         check_is_fitted(self)
         run, kept = self._run, self._run.predictor
         if kept is None or kept.samples is not self.samples_ or kept.best_chain != self.best_chain_:
@@ -1054,9 +1044,9 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         best = run.chains[self.best_chain_].samples
         self.alpha_ = best[-1].alpha
         self.beta_ = run.chains[self.best_chain_].state.priors.beta
-        self.topic_word_ = _mean(s.word_topic[:, :n_topics] for s in best).T.copy()
+        self.topic_word_ = _mean([s.word_topic[:, :n_topics] for s in best]).T.copy()
         self.topic_word_ /= self.topic_word_.sum(1, keepdims=True)
-        self.doc_topic_ = smoothed_proportions(_mean(s.doc_topic for s in best), run.network.lengths, self.alpha_)
+        self.doc_topic_ = smoothed_proportions(_mean([s.doc_topic for s in best]), run.network.lengths, self.alpha_)
         weights = np.stack([s.weights for s in best])
         self.link_weights_ = weights.mean(0)
         self.link_weights_std_ = weights.std(0)
@@ -1087,12 +1077,10 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         return tags
 
 
-def _mean(arrays: Iterable[NDArray[np.floating]]) -> NDArray[np.float64]:
-    """Return the mean of arrays of which no two need be in memory at once."""
-    given = iter(arrays)
-    total, n = next(given).astype(np.float64), 1
-    for array in given:
+def _mean(arrays: list[NDArray[np.floating]]) -> NDArray[np.float64]:
+    """Return the mean of arrays, which may be mapped from disk, without a copy of all of them."""
+    total = arrays[0].astype(np.float64)
+    for array in arrays[1:]:
         total += array
-        n += 1
-    total /= n
+    total /= len(arrays)
     return total

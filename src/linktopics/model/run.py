@@ -1,4 +1,4 @@
-"""TrainingRun: all that a fit works with and leaves behind, from which it can go on."""
+"""TrainingRun: all that a fit works with and leaves behind, from which it can continue."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class TrainingRun:
     quantities : list of str
         Names of the columns of traces.
     calibration : LinkCalibration or None
-        What makes probabilities of links of the model's own; None until the chains are done.
+        Turns the model's own probabilities into those of links; None until the chains are done.
     reference_chain : int or None
         The chain whose topics are described; None is the one with the highest log joint.
     corpus : Corpus or None
         What the chains read; None while it is on disk.
     corpus_loader : callable or None
-        Reads from disk what is there still: sets `corpus` and completes the states.
+        Reads the corpus that is still on disk: sets `corpus` and completes the states.
     predictor : Predictor or None
-        What answered questions about the samples so far.
+        The predictor used for the samples so far.
     checksum : str or None
         Checksum of the manifest that the run was loaded from; None is a run that was not.
     """
@@ -81,7 +81,7 @@ class TrainingRun:
     def make_predictor(
         self, samples: list[PosteriorSample] | None = None, best_chain: int = 0, n_jobs: int | None = None
     ) -> Predictor:
-        """Return what answers questions about samples of the run; by default all of them."""
+        """Return a predictor for samples of the run; by default all of them."""
         return Predictor(
             network=self.network,
             samples=[sample for chain in self.chains for sample in chain.samples] if samples is None else samples,
@@ -113,7 +113,7 @@ class TrainingRun:
 
     @property
     def left_out(self) -> list[StuckChain]:
-        """Chains that are stuck, which count for nothing; the one that has to be described is never among them."""
+        """Chains that are stuck, which are ignored; the reference chain is never among them."""
         column = self.quantities.index(LOG_JOINT)
         stuck = stuck_chains(np.stack([chain.trace[self.schedule.n_burn_in :, column] for chain in self.chains]))
         return [one for one in stuck if one.chain != self.reference_chain]
@@ -126,7 +126,7 @@ class TrainingRun:
 
     @property
     def sampling_offset(self) -> float:
-        """What corrects log-odds of links for the sampling of non-links, see `linktopics.prediction.calibration`."""
+        """Correction of log-odds of links for the sampling of non-links, see `linktopics.prediction.calibration`."""
         n, n_links = self.network.n_documents, self.network.n_links
         n_unlinked = n * (n - 1) // (1 if self.network.directed else 2) - n_links
         costs = self.settings.link_cost, self.settings.nonlink_cost
@@ -134,10 +134,10 @@ class TrainingRun:
 
 
 def check_extends(run: TrainingRun, network: DocumentNetwork, n_topics: int) -> None:
-    """Raise if the run cannot go on with this network."""
+    """Raise if the run cannot continue with this network."""
     old = run.network
     if n_topics != run.settings.n_topics:
-        raise ValueError(f"n_topics is {n_topics}, but the model was fitted with {run.settings.n_topics}; fit it anew.")
+        raise ValueError(f"n_topics is {n_topics}, but the fitted model has {run.settings.n_topics}; fit it again.")
     if network.directed != old.directed:
         kinds = ("directed" if one.directed else "undirected" for one in (old, network))
         raise DataError("the network fitted is {}, this one {}; give both the same kind of links.".format(*kinds))
@@ -176,7 +176,7 @@ def warm_start_state(
     seed : numpy.random.SeedSequence
         Source of randomness.
     n_shards : int, default=1
-        Number of shards to go on with.
+        Number of shards to continue with.
     """
     for_topics, for_rng, for_stream = seed.spawn(3)
     rng = np.random.default_rng(for_topics)

@@ -34,14 +34,12 @@ def resolve_seed_words(seed_words: Any, seed_weight: int | None, n_topics: int, 
     places: list[tuple[int, int]] = []
     for topic, words in _by_topic(seed_words).items():
         if isinstance(topic, bool) or not isinstance(topic, Integral) or not 0 <= int(topic) < n_topics:
-            raise ValueError(f"seed_words speaks of topic {topic!r}; topics are numbered from 0 to {n_topics - 1}.")
+            raise ValueError(f"seed_words names topic {topic!r}; topics are numbered from 0 to {n_topics - 1}.")
         if isinstance(words, str) or not isinstance(words, Iterable):
             raise ValueError(f"seed_words of topic {topic} are {words!r}; pass a list of words.")
         places += [(_place(word, network), int(topic)) for word in words]
     unique = np.array(sorted(set(places)), dtype=np.int64).reshape(-1, 2)
-    amount = seed_weight
-    if amount is None:
-        amount = max(LEAST, round(SHARE * network.n_tokens / n_topics))
+    amount = max(LEAST, round(SHARE * network.n_tokens / n_topics)) if seed_weight is None else seed_weight
     return Seeds(unique[:, 0], unique[:, 1], np.full(len(unique), float(amount)))
 
 

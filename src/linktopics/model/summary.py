@@ -1,4 +1,4 @@
-"""What a fitted model says of itself: its topics, how coherent they are, and how well it was sampled."""
+"""Summary of a fitted model: its topics, how coherent they are, and how well it was sampled."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def trace_after_burn_in(model: RelationalTopicModel, *, counted: bool = False) -
 
 
 def mixing_advice(model: RelationalTopicModel) -> str | None:
-    """Return what is to be said about mixing, if anything."""
+    """Return advice about mixing, if there is a problem."""
     draws, left_out = trace_after_burn_in(model, counted=True), model._run.left_out
     advice = mixing_verdict(mixing_table(draws), len(draws["log joint"]), draws, others=bool(left_out))
     return f"{say_stuck(left_out)} {advice or 'The other chains agree.'}" if left_out else advice
@@ -112,13 +112,13 @@ def _too_many_topics(model: RelationalTopicModel) -> str | None:
     if n_topics == 1 or model.topic_diversity() > MIN_TOPIC_DIVERSITY or _mean_coherence(model) > 0:
         return None
     return (
-        f"The {n_topics} topics are hardly told apart: the {network.n_tokens:,} words of {len(network):,} documents "
+        f"The {n_topics} topics hardly differ: the {network.n_tokens:,} words of {len(network):,} documents "
         "are too few for so many. Take fewer topics, or more text."
     )
 
 
 def _mixing(table: pd.DataFrame) -> str:
-    """Return the worst of what `diagnostics` says, in a line."""
+    """Return the worst values of `diagnostics`, in a line."""
     if not table[["r_hat", "ess"]].notna().any().all():  # of what never changes neither is known
         return "too few sweeps after burn-in to tell"
     worst, slowest = table["r_hat"].idxmax(), table["ess"].idxmin()

@@ -1,9 +1,9 @@
-"""Training: a run is prepared, its chains are sampled and calibrated, and it goes on with a changed network."""
+"""Training: prepare a run, sample and calibrate its chains, and continue with a changed network."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
@@ -22,12 +22,12 @@ from linktopics.prediction.calibration import LinkCalibration, n_documents_to_ho
 from linktopics.prediction.measurement import measure
 from linktopics.sampler import Corpus, Priors, Sampler, Settings
 from linktopics.sampler.runner import MAX_SWEEPS, Chain, Schedule, quantities, run_chains, start_chains
-from linktopics.storage.checkpoints import Checkpoint, CheckpointWriter
+from linktopics.storage import Checkpoint, CheckpointWriter, ModelFolder, RunWriter
 
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
 
 CALIBRATION_SCHEDULE = Schedule(n_burn_in=20, n_samples=4, thin=5)
-"""Of chains that go on without the documents that are held out; where the model has fewer samples, so have they."""
+"""Of chains that continue without the documents that are held out, with at most as many samples as the model."""
 
 Parameters = Mapping[str, Any]
 """Parameters of `RelationalTopicModel` by name, as `get_params` returns them."""
@@ -41,14 +41,10 @@ def model_settings(parameters: Parameters, n_documents: int) -> Settings:
         loss=parameters["loss"],
         weights=weights,
         exact=parameters["sampler"] == "exact",
-        alpha=float(parameters["alpha"]),
-        beta=float(parameters["beta"]),
-        weight_variance=float(parameters["weight_variance"]),
         link_cost=float(DEFAULT_LINK_COST[weights] if cost is None else cost),
-        nonlink_cost=float(parameters["nonlink_cost"]),
-        margin=float(parameters["margin"]),
         weight_method="auto",
         n_shards=min(int(parameters["n_shards"]), n_documents),
+        **{name: float(parameters[name]) for name in ("alpha", "beta", "weight_variance", "nonlink_cost", "margin")},
     )
 
 
@@ -71,9 +67,7 @@ def prepare_run(
     features, values = fit_features(given, network, pairs, settings, for_features, parameters["verbose"])
     corpus = Corpus.build(network.counts, pairs, not network.directed, values, seeds)
     schedule = Schedule(
-        n_burn_in=int(parameters["n_burn_in"]),
-        n_samples=int(parameters["n_samples"]),
-        thin=int(parameters["thin"]),
+        **{name: int(parameters[name]) for name in ("n_burn_in", "n_samples", "thin")},
         learn_alpha=parameters["learn_alpha"],
         learn_beta=bool(parameters["learn_beta"]),
     )
@@ -130,7 +124,7 @@ def train(
     run: TrainingRun,
     schedule: Schedule,
     checkpoint: Checkpoint | None,
-    writer: Any,
+    writer: Callable[[ModelFolder, TrainingRun], RunWriter],
     engine: str | Engine,
 ) -> CheckpointWriter | None:
     """Run the chains to the end of the schedule, and calibrate the model.
@@ -146,19 +140,19 @@ def train(
     checkpoint : Checkpoint or None
         How often to write checkpoints; None writes none.
     writer : callable
-        Returns the `RunWriter` of the run, which writes all of it for the first time.
+        Writes all of the run to a folder, and returns the `RunWriter` that writes its chains again.
     engine : {"threads", "ray"} or Engine
         Who runs the shards of chains.
 
     Returns
     -------
     CheckpointWriter or None
-        What has to `finish` when the model is fitted.
+        Its `finish` is to be called when the model is fitted.
     """
     if schedule.length > MAX_SWEEPS:
-        raise ValueError(f"a chain would do {schedule.length:,} sweeps; {MAX_SWEEPS:,} are the most there may be.")
+        raise ValueError(f"a chain would do {schedule.length:,} sweeps; at most {MAX_SWEEPS:,} are allowed.")
     corpus, checkpoints = run.load_corpus(), None
-    # Whether the engine can be had is found out before anything is changed.
+    # An engine that is not available is refused before anything is changed.
     runs_shards = None if engine == "threads" else resolve_engine(engine)
     with runs_shards or nullcontext():
         before, run.schedule = (run.schedule, run.calibration), schedule
@@ -166,7 +160,7 @@ def train(
             run.calibration = None  # of other samples
         if checkpoint is not None:
             try:
-                checkpoints = CheckpointWriter(writer())
+                checkpoints = CheckpointWriter(writer(checkpoint.folder, run))
             except BaseException:
                 run.schedule, run.calibration = before
                 raise
@@ -206,7 +200,7 @@ def calibrate(parameters: Parameters, run: TrainingRun) -> LinkCalibration:
     others = np.setdiff1d(np.arange(run.network.n_documents), held_out)
     n_jobs, verbose, schedule = parameters["n_jobs"], parameters["verbose"], CALIBRATION_SCHEDULE
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NetworkWarning)  # of documents of which the network has told
+        warnings.simplefilter("ignore", NetworkWarning)  # which the whole network has given already
         without = warm_started_run(parameters, run, run.counted, run.network.subset(others), for_chains)
         without.schedule = replace(schedule, n_samples=min(schedule.n_samples, run.schedule.n_samples))
         without.calibration = LinkCalibration(without.sampling_offset)

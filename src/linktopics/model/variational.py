@@ -129,7 +129,7 @@ def link_field(pairs: csr_array, here: NDArray[np.intp], phibar: Array, weights:
 
 
 def colour_classes(pairs: csr_array) -> list[NDArray[np.intp]]:
-    """Colour documents greedily, those with most pairs first, so that no two of a class form a pair."""
+    """Return classes of documents, coloured greedily by their number of pairs; no two of a class form a pair."""
     degree = np.diff(pairs.indptr)
     colour = np.full(len(degree), -1)
     for document in np.argsort(-degree, kind="stable"):
@@ -139,7 +139,7 @@ def colour_classes(pairs: csr_array) -> list[NDArray[np.intp]]:
 
 
 def split(documents: NDArray[np.intp], sizes: NDArray[np.integer], n_topics: int) -> list[NDArray[np.intp]]:
-    """Cut `documents` into runs of about `BLOCK_CELLS` entries x topics."""
+    """Return `documents` cut into runs of about `BLOCK_CELLS` entries x topics."""
     run = np.cumsum(sizes[documents]) * n_topics // BLOCK_CELLS
     return np.split(documents, np.flatnonzero(np.diff(run)) + 1)
 

@@ -66,7 +66,7 @@ class Checkpoint:
 def hold_checkpoint(
     checkpoint: Checkpoint | str | os.PathLike[str] | ModelFolder | None, *, overwrite: bool = False
 ) -> Iterator[Checkpoint | None]:
-    """Hold the folder of a checkpoint, so that what speaks against it is known before work is done."""
+    """Hold the folder of a checkpoint, so that one that cannot be used is refused before work is done."""
     if checkpoint is None:
         yield None
         return

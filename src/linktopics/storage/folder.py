@@ -16,7 +16,8 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ MAX_HEADER_BYTES = 2**24
 
 _FILE = r"(model(-previous)?\.json|(network|training|(chain|samples)-\d+)-[0-9a-f]{8}\.safetensors)"
 _OURS = re.compile(rf"{re.escape(LOCK)}|{_FILE}|\.{_FILE}\.[0-9a-f]{{8}}\.new")
-"""Names of files that are written here; others belong to somebody else and are never touched."""
+"""Names of files that are written here; others are never touched."""
 
 Arrays = Mapping[str, NDArray]
 
@@ -98,14 +99,12 @@ class ModelFolder:
             return
         if not make:
             self._check_has_model()
-        if LOCK not in self._check_content(overwrite=True, make=make):  # or the owner of the lock is told first
+        if LOCK not in self._check_content(overwrite=True, make=make):  # of which the owner is reported first
             self._check_content(overwrite=overwrite, make=make)
         made, lock = self._create(), FolderLock(self.path)
         try:
-            try:
+            with _writing(lock.path):
                 lock.acquire()
-            except OSError as error:
-                raise _unwritable(lock.path, error) from None
             self._check_content(overwrite=overwrite, make=make)  # again, now that nobody else writes
             self._lock = lock
             yield
@@ -118,12 +117,8 @@ class ModelFolder:
 
     def _create(self) -> list[Path]:
         """Create the folder and its parents; return those that were created, inner ones first."""
-        made: list[Path] = []
         try:
-            for path in (self.path, *self.path.parents):
-                if path.exists():
-                    break
-                made.append(path)
+            made = list(takewhile(lambda path: not path.exists(), (self.path, *self.path.parents)))
             self.path.mkdir(parents=True, exist_ok=True)
             for path in made:
                 with contextlib.suppress(OSError):  # a parent that cannot be read
@@ -145,7 +140,7 @@ class ModelFolder:
             names = [name for name in names if not is_system_file(name)]
         except OSError as error:
             raise DataError(f"{self.path}: the folder cannot be read ({error.strerror}).") from None
-        others = [name for name in names if not self._is_ours(name)]
+        others = [name for name in names if not _OURS.fullmatch(name)]
         if make and [name for name in names if name != LOCK] == [MANIFEST]:
             others = [MANIFEST]  # of another program: ours lists files that exist
         if others:
@@ -170,15 +165,14 @@ class ModelFolder:
         """Return whether all that was committed is in the folder; raise ModelError if another model replaced it."""
         if self._lock is None:
             raise ModelError(f"{self.path}: the folder is not held any more.")
-        try:
-            if not self.path.is_dir():
+        with _writing(self.path):
+            try:
+                if not self.path.is_dir():
+                    return False
+                self._lock.acquire()  # again, if its file was removed
+                text = (self.path / MANIFEST).read_bytes()
+            except FileNotFoundError:
                 return False
-            self._lock.acquire()  # again, if its file was removed
-            text = (self.path / MANIFEST).read_bytes()
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
         if text != self._text:
             raise ModelError(f"{self.path}: another model was put in the folder, which is left as it is.")
         return all((self.path / name).is_file() for name in self._committed)
@@ -188,10 +182,8 @@ class ModelFolder:
         assert self._lock is not None
         self._check_content(overwrite=True, make=False)
         self._create()
-        try:
+        with _writing(self._lock.path):
             self._lock.acquire()
-        except OSError as error:
-            raise _unwritable(self._lock.path, error) from None
         self._text, self._committed = b"", set()
 
     # ------------------------------------------------------------------------------------------------------------------
@@ -220,54 +212,46 @@ class ModelFolder:
             What `write` returned, for all files that the manifest names.
         """
         text = self._encode(manifest, entries)
-        if not self._text and self.has_previous and self._is_sound():
-            # That of an earlier run is not a previous checkpoint of this one.
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.path / PREVIOUS_MANIFEST)
+        if not self._text and self.has_previous:
+            with contextlib.suppress(ModelError):  # of a damaged model, whose previous checkpoint may be needed
+                self.check_files(self.read_manifest(), everything=True)
+                # That of an earlier run is not a previous checkpoint of this one.
+                (self.path / PREVIOUS_MANIFEST).unlink(missing_ok=True)
         self._write_file(MANIFEST, text)
         self._text, self._committed, self._uncommitted = text, {entry["file"] for entry in entries}, []
 
     def rollback(self) -> None:
         """Remove what was written since the last commit."""
-        for name in self._uncommitted:
-            with contextlib.suppress(OSError):
-                os.unlink(self.path / name)
+        self._remove(self._uncommitted)
         self._uncommitted = []
 
-    def prune(self, previous: dict[str, Any] | None = None, entries: list[dict[str, Any]] | None = None) -> None:
+    def prune(self, previous: dict[str, Any] | None = None, entries: Sequence[dict[str, Any]] = ()) -> None:
         """After a commit, write the previous manifest, if any, and remove files that neither manifest lists.
 
         Parameters
         ----------
         previous : dict, optional
             The manifest of the previous checkpoint.
-        entries : list of dict, optional
+        entries : sequence of dict
             Its files.
         """
+        named = {MANIFEST, LOCK, *self._committed}
         self._sync()  # before anything is removed
         if previous is not None:
-            self._write_file(PREVIOUS_MANIFEST, self._encode(previous, entries or []))
+            self._write_file(PREVIOUS_MANIFEST, self._encode(previous, entries))
             self._sync()
-        named = {MANIFEST, LOCK, *self._committed, *(entry["file"] for entry in entries or [])}
-        if previous is not None:
-            named.add(PREVIOUS_MANIFEST)
-        try:
+            named |= {PREVIOUS_MANIFEST, *(entry["file"] for entry in entries)}
+        with _writing(self.path):
             # The previous manifest is removed before its files.
             names = sorted(os.listdir(self.path), key=lambda name: name != PREVIOUS_MANIFEST)
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
-        for name in names:
-            if self._is_ours(name) and name not in named:
-                with contextlib.suppress(OSError):
-                    os.unlink(self.path / name)
+        self._remove(name for name in names if _OURS.fullmatch(name) and name not in named)
 
     def remove_leftovers(self) -> None:
         """Remove files that a killed process left beside a finished model, if the model is sound."""
         with contextlib.suppress(LinktopicsError, OSError):
             manifest = self.read_manifest()
             named = {entry.file for entry in manifest.files}
-            left = [name for name in os.listdir(self.path) if self._is_ours(name) and name not in {MANIFEST, *named}]
-            if left:
+            if any(_OURS.fullmatch(name) and name not in {MANIFEST, *named} for name in os.listdir(self.path)):
                 self.check_files(manifest, everything=True)
                 with self.locked(overwrite=True, make=False):
                     if not self.is_replaced():  # or the files of the new model would be removed
@@ -275,34 +259,23 @@ class ModelFolder:
                         self.prune()
 
     def _write_file(self, name: str, data: bytes) -> None:
-        try:
-            with atomic_write(self.path / name) as new, open(new, "xb") as stream:
-                stream.write(data)
-        except OSError as error:
-            raise _unwritable(self.path / name, error) from None
+        with _writing(self.path / name), atomic_write(self.path / name) as new, open(new, "xb") as stream:
+            stream.write(data)
 
-    def _encode(self, manifest: dict[str, Any], entries: list[dict[str, Any]]) -> bytes:
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path / name)
+
+    def _encode(self, manifest: dict[str, Any], entries: Sequence[dict[str, Any]]) -> bytes:
         data = encode_manifest(manifest, entries)
         if len(data) > MAX_MANIFEST_BYTES:
             raise ModelError(f"{MANIFEST} would have {len(data):,} bytes, more than can be read again.")
         return data
 
     def _sync(self) -> None:
-        try:
+        with _writing(self.path):
             _sync(self.path)
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
-
-    def _is_sound(self) -> bool:
-        """Return whether the model that is there can be read."""
-        try:
-            self.check_files(self.read_manifest(), everything=True)
-        except ModelError:
-            return False
-        return True
-
-    def _is_ours(self, name: str) -> bool:
-        return _OURS.fullmatch(name) is not None
 
     # ------------------------------------------------------------------------------------------------------------------
     # Reading
@@ -317,8 +290,7 @@ class ModelFolder:
         """Return the manifest, or the previous one; refuse one that is damaged or of a newer format."""
         path = self.path / name
         try:
-            if not self.path.is_dir():
-                raise ModelError(f"{self.path}: there is no such folder; check the path of the model.")
+            self._check_has_model()
             if not _is_readable(path):  # a pipe would block
                 raise ModelError(f"{path}: cannot be read (it is not a file of up to {MAX_MANIFEST_BYTES:,} bytes).")
             data = path.read_bytes()
@@ -328,9 +300,7 @@ class ModelFolder:
             given = found.pop("checksum", None) if isinstance(found, dict) else None
             expected = manifest_checksum(found)
         except FileNotFoundError:
-            if self.has_previous:
-                raise self._damaged(name, "it is missing") from None
-            raise ModelError(f"{self.path}: the folder holds no {MANIFEST}, so it is not a model.") from None
+            raise self._damaged(name, "it is missing") from None
         except OSError as error:
             raise ModelError(f"{path}: cannot be read ({error.strerror}).") from None
         except (ValueError, RecursionError):
@@ -418,8 +388,13 @@ def _is_readable(path: Path) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size <= MAX_MANIFEST_BYTES
 
 
-def _unwritable(path: Path, error: OSError) -> ModelError:
-    return ModelError(f"{path}: cannot be written ({error.strerror or error}).")
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Raise an error of the system as a ModelError that names what cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be written ({error.strerror or error}).") from None
 
 
 def _sync(folder: Path) -> None:
@@ -429,7 +404,7 @@ def _sync(folder: Path) -> None:
         try:
             os.fsync(descriptor)
         except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems that know no such thing
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems without it
                 raise
         finally:
             os.close(descriptor)

@@ -1,7 +1,7 @@
 """A lock on a folder: one writer at a time.
 
 The operating system holds the lock on an open file, and releases it when the process ends, however that happens. The
-content of the file only tells others who the owner is; on file systems without locks it is all there is to go by.
+content of the file only names the owner for others; on file systems without locks it is the only evidence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.
 """Errors of file systems without locks, such as some network file systems."""
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-"""Symbolic links are not followed: in a stranger's folder they may lead anywhere."""
+"""Symbolic links are not followed: in an untrusted folder they may lead anywhere."""
 
 _guard = threading.Lock()
 _held_locks: dict[str, FolderLock] = {}
@@ -177,10 +177,8 @@ def _after_fork() -> None:
     """Leave the locks to the parent process: a child that runs longer would keep them."""
     global _guard
     _guard = threading.Lock()
-    for lock in _held_locks.values():
-        if lock._descriptor is not None:
-            os.close(lock._descriptor)
-            lock._descriptor = None
+    for lock in list(_held_locks.values()):
+        lock._close()
     _held_locks.clear()
 
 

@@ -1,8 +1,8 @@
 """The manifest of a model, model.json: its schema, and how it is encoded and decoded.
 
-A model may come from a stranger, and a checksum is no protection: anybody can compute it. Decoding therefore checks the
-type and the bounds of every value before it is used: no number of a manifest asks for more memory than the files beside
-it take, and no file name leads out of the folder.
+A model may be untrusted, and a checksum is no protection: anybody can compute it. Decoding therefore checks the type
+and the bounds of every value before it is used: no number of a manifest asks for more memory than the files beside it
+take, and no file name leads out of the folder.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -33,13 +34,13 @@ RENAMED_WITHIN = {"schedule": {"n_iter": "n_burn_in"}, "parameters": {"n_iter": 
 
 
 def format_value(value: Any) -> str:
-    """Return a value of a stranger's file for a message: short, and in one line."""
+    """Return a value of an untrusted file for a message: short, and in one line."""
     text = repr(value) if isinstance(value, str | int | float | bool | None) else type(value).__name__
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def format_error(error: Exception) -> str:
-    """Return the message of an error about a stranger's file: short, and in one line."""
+    """Return the message of an error about an untrusted file: short, and in one line."""
     return " ".join(str(error).split())[:300]
 
 
@@ -222,7 +223,7 @@ class Manifest(Struct):
 # --------------------------------------------------------------------------------------------------------------------
 
 
-def encode_manifest(content: dict[str, Any], files: list[dict[str, Any]]) -> bytes:
+def encode_manifest(content: dict[str, Any], files: Sequence[dict[str, Any]]) -> bytes:
     """Return a manifest as JSON with its checksum. Lone surrogates, which names may hold, are kept."""
     body = {"format": FORMAT, **content, "files": files}
     text = json.dumps({**body, "checksum": manifest_checksum(body)}, indent=1, ensure_ascii=False)

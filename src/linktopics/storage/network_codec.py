@@ -67,7 +67,7 @@ def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
 
 
 def _split(data: bytes, ends: NDArray) -> list[str]:
-    """Split concatenated strings."""
+    """Return the parts of concatenated strings."""
     if ends.ndim != 1 or ends.dtype != np.int64 or (np.diff(ends, prepend=0) < 0).any():
         raise ValueError("strings do not follow one another")
     if (int(ends[-1]) if len(ends) else 0) != len(data):
@@ -95,25 +95,30 @@ def network_arrays(network: DocumentNetwork) -> dict[str, NDArray]:
 
 
 def restore_network(arrays: dict[str, NDArray], entry: NetworkEntry, vectorizer: Any) -> DocumentNetwork:
-    """Return the network of arrays that were checked when it was saved, after a check of their types and sizes."""
+    """Return the network of arrays that were checked when it was saved, after a check of their types and sizes.
+
+    Raises
+    ------
+    DataError
+        As for a new network, if ids or words are invalid or not unique.
+    """
     n, V = entry.n_documents, entry.n_words
     starts, words, values = (arrays[f"counts/{part}"] for part in ("starts", "words", "values"))
     links = arrays["links"]
     sound = (
-        {array.ndim for array in (starts, words, values)} == {1}
-        and {starts.dtype.name, words.dtype.name} <= {"int32", "int64"}
-        and len(starts) == n + 1
-        and len(words) == len(values)
-        and int(starts[-1]) == len(words)
-        and bool((np.diff(starts) >= 0).all())
-        and (not len(words) or (int(words.min()) >= 0 and int(words.max()) < V))
+        {starts.dtype.name, words.dtype.name} <= {"int32", "int64"}
+        and starts.shape == (n + 1,)
+        and words.shape == values.shape == (int(starts[-1]),)
         and int(starts[0]) == 0
+        and bool((np.diff(starts) >= 0).all())
+        and words.min(initial=0) >= 0
+        and words.max(initial=-1) < V
         and values.dtype == np.int32
-        and (not len(values) or int(values.min()) > 0)
-        and links.ndim == 2
-        and links.shape[1] == 2
+        and values.min(initial=1) > 0
+        and links.shape[1:] == (2,)
         and links.dtype == np.int64
-        and (not len(links) or (int(links.min()) >= 0 and int(links.max()) < n))
+        and links.min(initial=0) >= 0
+        and links.max(initial=-1) < n
     )
     if not sound:
         raise ModelError("the model is damaged (its counts or links do not fit each other); take it from a copy.")
@@ -132,21 +137,16 @@ def restore_network(arrays: dict[str, NDArray], entry: NetworkEntry, vectorizer:
         network.vocabulary is not None and network.vocabulary.shape != (V,)
     ):
         raise ModelError("the model is damaged (ids, words or columns are missing); take it from a copy.")
-    _check_names(network)
-    network.columns = {name: column for name, column in columns.items() if column is not None}
-    network.vectorizer = vectorizer
-    network.report = NetworkReport(**{name: _tuples(value) for name, value in asdict(entry.report).items()})
-    network._positions = None
-    return network
-
-
-def _check_names(network: DocumentNetwork) -> None:
-    """Raise DataError, as a new network does, if ids or words are invalid or not unique."""
     check_unique(network.ids, "ids", "take the model from a copy")
     if network.vocabulary is not None:
         check_words(network.vocabulary)
     if network.texts is not None:
         check_texts(network.texts, None)
+    network.columns = {name: column for name, column in columns.items() if column is not None}
+    network.vectorizer = vectorizer
+    network.report = NetworkReport(**{name: _tuples(value) for name, value in asdict(entry.report).items()})
+    network._positions = None
+    return network
 
 
 def describe_network(network: DocumentNetwork) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _python(value: Any) -> Any:
-    """Turn NumPy's numbers and strings into Python's."""
+    """Return NumPy's numbers and strings as Python's."""
     if isinstance(value, list):
         return [_python(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value

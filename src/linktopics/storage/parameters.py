@@ -65,7 +65,7 @@ def restore_parameters(
 
 
 def _number(value: Any) -> Any:
-    """Turn NumPy's numbers into Python's."""
+    """Return NumPy's numbers as Python's."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, Integral):
@@ -124,7 +124,7 @@ def vectorizer_to_json(vectorizer: Any) -> dict[str, Any] | None:
 
 
 def _refused(parameters: Mapping[str, Any]) -> str:
-    """Say what is wrong with a vectorizer that a file describes; nothing, if it does no more than count words."""
+    """Return what is wrong with a vectorizer that a file describes; nothing, if it does no more than count words."""
     if parameters["input"] != "content":
         return f"it reads files (input={format_value(parameters['input'])})"
     code = [name for name in ("preprocessor", "tokenizer", "vocabulary") if parameters[name] is not None]

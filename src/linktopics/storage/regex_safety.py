@@ -1,6 +1,6 @@
 """Detection of regular expressions that may cause catastrophic backtracking.
 
-The vectorizer of a loaded model, which may come from a stranger, applies its pattern to texts. Python's matcher
+The vectorizer of a loaded model, which may be untrusted, applies its pattern to texts. Python's matcher
 backtracks, and tries all the ways in which a pattern can divide a text. Nested repetitions and adjacent repetitions
 that can match the same characters are found here, and patterns whose optional parts, alternatives and short repetitions
 combine in too many ways; the time of others grows at most with the square of the length of a word.
@@ -27,6 +27,9 @@ _EXAMPLES = "azAZ_09!-'. \t\n\x00éßÑ٣漢\u2028😀"
 _CATEGORIES = {"CATEGORY_WORD": r"\w", "CATEGORY_DIGIT": r"\d", "CATEGORY_SPACE": r"\s"}
 _CATEGORIES |= {name.replace("_", "_NOT_"): escape.upper() for name, escape in _CATEGORIES.items()}
 
+_ASSERTIONS = ("ASSERT", "ASSERT_NOT")
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+
 Characters = frozenset[str]
 
 
@@ -52,16 +55,16 @@ def is_slow_pattern(pattern: str) -> bool:
 
 
 class _Patterns:
-    """Walks through a pattern, with examples of all the classes of characters that it tells apart."""
+    """Walks through a pattern, with examples of all the classes of characters that it distinguishes."""
 
     def __init__(self, pattern: str) -> None:
         parsed = _PARSER.parse(pattern)
         self.examples = frozenset(_EXAMPLES) | _boundaries(parsed)
         self.slow = False
-        self._sequence(list(parsed), [])
+        self._sequence(parsed, [])
         self.slow |= _ways(parsed) > MAX_WAYS
 
-    def _sequence(self, items: list[Any], before: list[Characters]) -> list[Characters]:
+    def _sequence(self, items: Any, before: list[Characters]) -> list[Characters]:
         """Walk through a sequence; return the characters of repetitions at its end, which may match what follows.
 
         `before` are the characters of repetitions directly before it.
@@ -69,28 +72,24 @@ class _Patterns:
         open_ends = before
         for kind, argument in items:
             name = str(kind)
-            if name in ("SUBPATTERN", "ATOMIC_GROUP"):
-                open_ends = self._sequence(list(argument[-1] if name == "SUBPATTERN" else argument), open_ends)
-            elif name == "BRANCH":
-                open_ends = [end for branch in argument[1] for end in self._sequence(list(branch), open_ends)]
-            elif name in ("ASSERT", "ASSERT_NOT"):
-                self._sequence(list(argument[1]), [])
-            elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            if name in _REPEATS:
                 least, most, body = argument
-                open_ends = self._repeat(least, int(most), list(body), open_ends)
-            elif name == "AT":
-                continue
-            else:
+                open_ends = self._repeat(least, int(most), body, open_ends)
+            elif name in _ASSERTIONS:
+                self._sequence(argument[1], [])
+            elif parts := _parts(name, argument):
+                open_ends = [end for part in parts for end in self._sequence(part, open_ends)]
+            elif name != "AT":
                 characters = self._characters(kind, argument)
                 open_ends = [end for end in open_ends if end & characters]
         return open_ends
 
-    def _repeat(self, least: int, most: int, items: list[Any], before: list[Characters]) -> list[Characters]:
+    def _repeat(self, least: int, most: int, items: Any, before: list[Characters]) -> list[Characters]:
         if most <= 1:
             within = self._sequence(items, before)
             return within if least else [*before, *within]
         while len(items) == 1 and str(items[0][0]) == "SUBPATTERN":
-            items = list(items[0][1][-1])
+            items = items[0][1][-1]
         first, everything = self._first(items), self._union(items)
         if len(items) > 1 or not first:
             # If a turn begins with a character that cannot come later in it, there is one way to divide a text.
@@ -103,28 +102,20 @@ class _Patterns:
         self.slow |= any(end & first for end in before) or _ways(items) > 1
         return [*after, everything]
 
-    def _first(self, items: list[Any]) -> Characters:
+    def _first(self, items: Any) -> Characters:
         """Return the characters that items begin with; none where that is not obvious."""
-        if not items:
-            return frozenset()
-        kind, argument = items[0]
-        if str(kind) in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY"):
-            return self._characters(kind, argument)
-        return frozenset()
+        kind, argument = items[0] if items else ("", None)
+        obvious = str(kind) in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY")
+        return self._characters(kind, argument) if obvious else frozenset()
 
-    def _union(self, items: list[Any]) -> Characters:
-        return frozenset().union(*(self._within(kind, argument) for kind, argument in items))
-
-    def _within(self, kind: Any, argument: Any) -> Characters:
-        """Return all characters that an item may match."""
-        name = str(kind)
-        if name in ("SUBPATTERN", "MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-            return self._union(list(argument[-1]))
-        if name == "ATOMIC_GROUP":
-            return self._union(list(argument))
-        if name == "BRANCH":
-            return frozenset().union(*(self._union(list(branch)) for branch in argument[1]))
-        return frozenset() if name in ("AT", "ASSERT", "ASSERT_NOT") else self._characters(kind, argument)
+    def _union(self, items: Any) -> Characters:
+        """Return all characters that items may match."""
+        found: list[Characters] = []
+        for kind, argument in items:
+            if str(kind) not in ("AT", *_ASSERTIONS):
+                parts = _parts(str(kind), argument)
+                found += map(self._union, parts) if parts else [self._characters(kind, argument)]
+        return frozenset().union(*found)
 
     def _characters(self, kind: Any, argument: Any) -> Characters:
         """Return the examples that an item for one character matches, in upper and lower case."""
@@ -151,18 +142,22 @@ def _ways(items: Any) -> int:
     """Return an upper bound of the ways to match items at one place, long repetitions aside; at most MAX_WAYS + 1."""
     ways = 1
     for kind, argument in items:
-        name, own = str(kind), 1
-        if name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT"):
-            own = _ways(argument[-1])
-        elif name == "ATOMIC_GROUP":
-            own = _ways(argument)
-        elif name == "BRANCH":
-            own = sum(map(_ways, argument[1]))
-        elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and int(argument[1]) <= MAX_HARMLESS_REPEATS:
-            least, most, body = argument
-            own = sum(_ways(body) ** turns for turns in range(least, int(most) + 1))
+        parts = _parts(str(kind), argument)
+        own = sum(map(_ways, parts)) if parts else 1
+        if str(kind) in _REPEATS:
+            least, most, _ = argument
+            own = sum(own**turns for turns in range(least, most + 1)) if most <= MAX_HARMLESS_REPEATS else 1
         ways = min(ways * own, MAX_WAYS + 1)
     return ways
+
+
+def _parts(name: str, argument: Any) -> list[Any]:
+    """Return the sequences of items that an item consists of; none for one character."""
+    if name == "BRANCH":
+        return list(argument[1])
+    if name == "ATOMIC_GROUP":
+        return [argument]
+    return [argument[-1]] if name in ("SUBPATTERN", *_ASSERTIONS, *_REPEATS) else []
 
 
 def _boundaries(items: Any) -> Characters:

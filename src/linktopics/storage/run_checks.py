@@ -1,4 +1,4 @@
-"""Checks of the arrays of a model, which may come from a stranger, before kernels read them.
+"""Checks of the arrays of a model, which may be untrusted, before kernels read them.
 
 After these checks no array has a type or a shape that kernels were not written for, and no index leads out of one.
 """
@@ -13,16 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.kernels.simd import padded
+from linktopics.storage.run_writer import SAMPLE_ARRAYS, STATE_ARRAYS
 
 if TYPE_CHECKING:
     from linktopics.model.run import TrainingRun
 
 MAX_UNUSED_WORDS = 2**22
-"""Words that no document has, where neither names nor samples tell how many words there are."""
+"""Words that no document has, where neither names nor samples say how many words there are."""
 
-WEIGHTS: dict[str, Any] = {"weights": np.float64, "feature_weights": np.float64}
-OF_STATES = {**WEIGHTS, "assignments": np.int32, "augmented": np.float64, "streams": np.uint64}
-OF_SAMPLES = {**WEIGHTS, "word_topic": np.float32, "doc_topic": np.float32, "alpha": np.float64}
+Shape = tuple[int, ...]
+
+OF_FEATURES = ("word_topic", "alpha", "seed", "norm")
+"""Arrays of fitted features that kernels read."""
 
 
 def check_run(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
@@ -56,46 +58,47 @@ def _check_numbers(of: str, alpha: NDArray, weights: NDArray, feature_weights: N
         raise ValueError(f"{of} has numbers that are not finite")
 
 
-def _expected(run: TrainingRun, training: Mapping[str, NDArray]) -> Iterator[tuple[str, NDArray, Any, tuple[int, ...]]]:
+def _expected(run: TrainingRun, training: Mapping[str, NDArray]) -> Iterator[tuple[str, NDArray, Any, Shape]]:
     """Yield arrays by name with the types and shapes that they should have."""
-    kind: Any
     K, n, V = run.settings.n_topics, run.network.n_documents, run.network.n_words
     F, P = len(run.features.columns), run.n_pairs
-    sizes: dict[str, tuple[int, ...]] = {
-        "weights": (K, K),
-        "feature_weights": (F,),
-        "assignments": (run.network.n_tokens,),
-        "augmented": (P,),
-        "streams": (run.settings.n_shards, 4),
-        "word_topic": (V, padded(K)),
-        "doc_topic": (n, K),
-        "alpha": (K,),
+    n_seeds = training["seeds/word"].shape[:1]
+    of_training: dict[str, tuple[Any, Shape]] = {
+        "source": (np.int32, (P,)),
+        "target": (np.int32, (P,)),
+        "label": (np.bool_, (P,)),
+        "features": (np.float64, (F, P)),
+        "seeds/word": (np.int64, n_seeds),
+        "seeds/topic": (np.int64, n_seeds),
+        "seeds/amount": (np.float64, n_seeds),
     }
-    for name, kind in (("source", np.int32), ("target", np.int32), ("label", np.bool_)):
-        yield name, training[name], kind, (P,)
-    yield "features", training["features"], np.float64, (F, P)
-    of_features: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "word_topic": (np.float32, sizes["word_topic"]),
+    expected: dict[str, tuple[Any, Shape]] = {
+        "weights": (np.float64, (K, K)),
+        "feature_weights": (np.float64, (F,)),
+        "assignments": (np.int32, (run.network.n_tokens,)),
+        "augmented": (np.float64, (P,)),
+        "streams": (np.uint64, (run.settings.n_shards, 4)),
+        "word_topic": (np.float32, (V, padded(K))),
+        "doc_topic": (np.float32, (n, K)),
         "alpha": (np.float64, (K,)),
         "seed": (np.int64, (1,)),
         "norm": (np.float64, (n,)),
     }
+    for name, type_and_shape in of_training.items():
+        yield name, training[name], *type_and_shape
     for name, array in training.items():
-        own = of_features.get(name.rpartition("/")[2])
-        if name.startswith("fitted ") and own is not None:
-            yield name, array, *own
-    n_seeds = training["seeds/word"].shape[:1]
-    for name, kind in (("word", np.int64), ("topic", np.int64), ("amount", np.float64)):
-        yield f"seeds/{name}", training[f"seeds/{name}"], kind, n_seeds
+        own = name.rpartition("/")[2]
+        if name.startswith("fitted ") and own in OF_FEATURES:
+            yield name, array, *expected[own]
     for chain in run.chains:
         state, of = chain.state, f"chain {chain.number}"
-        yield f"{of}, alpha", state.priors.alpha, np.float64, (K,)
+        yield f"{of}, alpha", state.priors.alpha, *expected["alpha"]
         yield f"{of}, trace", chain.trace, np.float64, (*chain.trace.shape[:1], len(run.quantities))
-        for name, kind in OF_STATES.items():
-            yield f"{of}, {name}", getattr(state, name), kind, sizes[name]
+        for name in STATE_ARRAYS:
+            yield f"{of}, {name}", getattr(state, name), *expected[name]
         for number, sample in enumerate(chain.samples):
-            for name, kind in OF_SAMPLES.items():
-                yield f"{of}, sample {number}, {name}", getattr(sample, name), kind, sizes[name]
+            for name in SAMPLE_ARRAYS:
+                yield f"{of}, sample {number}, {name}", getattr(sample, name), *expected[name]
 
 
 def check_training(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
@@ -112,13 +115,14 @@ def check_training(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
     ):
         if len(array) and not 0 <= int(array.min()) <= int(array.max()) < end:
             raise ValueError("a topic or a document is out of range")
-    if any(not (np.isfinite(one).all() and (one >= 0).all()) for one in (c.state.augmented for c in run.chains)):
+    augmented = (chain.state.augmented for chain in run.chains)
+    if not all(np.isfinite(values).all() and (values >= 0).all() for values in augmented):
         raise ValueError("an augmented variable is not positive")
     if (source[1:] < source[:-1]).any():
         raise ValueError("the pairs are not in order")
     if not (np.isfinite(training["features"]).all() and ((seeds["amount"] >= 0) & (seeds["amount"] <= 2**24)).all()):
         raise ValueError("features or seed words have numbers that are not finite")
     used = int(run.network.counts.indices.max(initial=-1)) + 1
-    told = run.network.vocabulary is not None or any(chain.samples for chain in run.chains)
-    if not told and used + MAX_UNUSED_WORDS < V:
+    known = run.network.vocabulary is not None or any(chain.samples for chain in run.chains)
+    if not known and used + MAX_UNUSED_WORDS < V:
         raise ValueError(f"there are {V:,} words, of which documents have only the first {used:,}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -83,7 +85,7 @@ def load_run(
 
 
 def _load_current(folder: ModelFolder, *arguments: Any) -> Loaded:
-    """Read the current model; if it is replaced while it is read, the new one."""
+    """Return the current model; if it is replaced while it is read, the new one."""
     for _ in range(1 + MAX_RELOADS):
         try:
             return _load(MANIFEST, folder, *arguments)
@@ -104,36 +106,36 @@ def _load(
     if manifest.kind != kind:
         raise ModelError(f"{folder.path}: the model is a {format_value(manifest.kind)[1:-1]}, not a {kind}.")
     try:
-        training = folder.read(manifest.training_file)
-        network = _network(folder.read(manifest.network_file), manifest, vectorizer)
-        parameters = restore_parameters(manifest.parameters, training, functions)
-        settings = Settings(**msgspec.structs.asdict(manifest.settings))
-        chains = [_chain(folder, entry, settings) for entry in manifest.chains]
-        load_features = partial(
-            _load_features, parameters, settings, network, training, manifest.features.columns, folder
-        )
-        run = TrainingRun(
-            network=network,
-            settings=settings,
-            schedule=Schedule(**msgspec.structs.asdict(manifest.schedule)),
-            features=FeatureSet.from_json(msgspec.structs.asdict(manifest.features), load_features),
-            chains=chains,
-            entropy=[int(part) for part in manifest.entropy],
-            inference_seed=manifest.inference_seed,
-            n_pairs=manifest.n_pairs,
-            quantities=manifest.quantities,
-            reference_chain=manifest.reference_chain,
-            corpus_loader=partial(_load_corpus, training, folder),
-            checksum=folder.checksum,
-        )
-        run.calibration = _calibration(run, manifest)
-        check_run(run, training)
+        with _reading(folder):
+            training = folder.read(manifest.training_file)
+            arrays = folder.read(manifest.network_file)
+            if vectorizer is None:
+                vectorizer = restore_vectorizer(manifest.vectorizer, unpack(arrays, "vocabulary"))
+            network = restore_network(arrays, manifest.network, vectorizer)
+            parameters = restore_parameters(manifest.parameters, training, functions)
+            settings = Settings(**msgspec.structs.asdict(manifest.settings))
+            chains = [_chain(folder, entry, settings) for entry in manifest.chains]
+            load_features = partial(
+                _load_features, parameters, settings, network, training, manifest.features.columns, folder
+            )
+            run = TrainingRun(
+                network=network,
+                settings=settings,
+                schedule=Schedule(**msgspec.structs.asdict(manifest.schedule)),
+                features=FeatureSet.from_json(msgspec.structs.asdict(manifest.features), load_features),
+                chains=chains,
+                entropy=[int(part) for part in manifest.entropy],
+                inference_seed=manifest.inference_seed,
+                n_pairs=manifest.n_pairs,
+                quantities=manifest.quantities,
+                reference_chain=manifest.reference_chain,
+                corpus_loader=partial(_load_corpus, training, folder),
+                checksum=folder.checksum,
+            )
+            run.calibration = _calibration(run, manifest)
+            check_run(run, training)
     except DataError as error:
         raise ModelError(f"{folder.path}: the model is damaged ({format_error(error).rstrip('.')}).") from None
-    except LinktopicsError:
-        raise
-    except INCONSISTENCY_ERRORS as error:
-        raise _inconsistent(folder, error) from None
     return parameters, run, manifest.framed
 
 
@@ -146,17 +148,18 @@ def _calibration(run: TrainingRun, manifest: Manifest) -> LinkCalibration | None
     return LinkCalibration.from_json(msgspec.to_builtins(manifest.calibration))
 
 
-def _inconsistent(folder: ModelFolder, error: Exception) -> ModelError:
-    return ModelError(
-        f"{folder.path}: the model is damaged (model.json and the arrays do not fit each other: {repr(error)[:300]}); "
-        "take it from a copy, or fit and save it again."
-    )
-
-
-def _network(arrays: dict[str, NDArray], manifest: Manifest, vectorizer: Any) -> DocumentNetwork:
-    if vectorizer is None:
-        vectorizer = restore_vectorizer(manifest.vectorizer, unpack(arrays, "vocabulary"))
-    return restore_network(arrays, manifest.network, vectorizer)
+@contextmanager
+def _reading(folder: ModelFolder) -> Iterator[None]:
+    """Raise what shows that the parts of a model were not made for each other as a ModelError."""
+    try:
+        yield
+    except LinktopicsError:
+        raise
+    except INCONSISTENCY_ERRORS as error:
+        raise ModelError(
+            f"{folder.path}: the model is damaged (model.json and the arrays do not fit each other: "
+            f"{repr(error)[:300]}); take it from a copy, or fit and save it again."
+        ) from None
 
 
 def _load_features(
@@ -167,9 +170,9 @@ def _load_features(
     columns: list[str],
     folder: ModelFolder,
 ) -> list[FittedFeature]:
-    """Restore the features of a model, when they are first needed."""
+    """Return the features of a model, when they are first needed."""
     fitted = []
-    try:
+    with _reading(folder):
         for feature in resolve_features(parameters["pair_features"], parameters["intercept"]):
             start = f"fitted {feature.name}/"
             own = {name.removeprefix(start): values for name, values in training.items() if name.startswith(start)}
@@ -177,10 +180,6 @@ def _load_features(
         fitted = together(fitted)
         if [column for feature in fitted for column in feature.columns] != columns:
             raise ValueError("the features are others than those of the weights")
-    except LinktopicsError:
-        raise
-    except INCONSISTENCY_ERRORS as error:
-        raise _inconsistent(folder, error) from None
     return fitted
 
 
@@ -236,10 +235,8 @@ def _samples(chain: int, arrays: dict[str, NDArray]) -> list[PosteriorSample]:
 
 def _load_corpus(arrays: dict[str, NDArray], folder: ModelFolder, run: TrainingRun) -> None:
     """Complete a run that was read from disk, when it is resumed."""
-    try:
+    with _reading(folder):
         check_training(run, arrays)
-    except ValueError as error:
-        raise _inconsistent(folder, error) from None
     pairs = TrainingPairs(arrays["source"], arrays["target"], arrays["label"], run.network.n_documents)
     seeds = Seeds(arrays["seeds/word"], arrays["seeds/topic"], arrays["seeds/amount"])
     features = np.array(arrays["features"]).T  # see `_samples`

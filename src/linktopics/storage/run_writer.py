@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,26 +58,26 @@ class RunWriter:
         self.folder, self.run = folder, run
         self._lock = threading.Lock()
         self._kind, self._framed, self._parameters = kind, framed, parameters
-        self._now = _Snapshot()
+        self._written: dict[int, _WrittenChain] = {}
         self._write_all()
 
     def save_chain(self, chain: Chain) -> None:
         """Write the state of a chain and its new samples; if that fails, the previous checkpoint stays."""
-        with self._lock:
-            if not self.folder.is_intact():
-                raise self._gone()
-            self._write_some([chain])
+        self.save_chains([chain], done=[])
 
     def save_chains(self, outdated: Iterable[Chain], done: Iterable[Chain]) -> None:
         """Write chains whose last state is not on disk; the whole run, if the folder is gone and no chain runs."""
         with self._lock:
             if self.folder.is_intact():
-                self._write_some(outdated)
+                written = {**self._written}
+                with self._checkpoint(written):
+                    for chain in outdated:
+                        self._write(chain, written)
             elif {chain.number for chain in done} == {chain.number for chain in self.run.chains}:
                 self.folder.recreate()
                 self._write_all()
             else:
-                raise self._gone()
+                raise ModelError(f"{self.folder.path}: the folder, or some of its files, is missing.")
 
     def status(self) -> str:
         """Return a clause that says which sweeps the folder holds."""
@@ -86,36 +86,26 @@ class RunWriter:
                 whole = self.folder.is_intact()
             except ModelError:
                 whole = False
-            done = ", ".join(f"{entry['iteration']:,}" for _, entry in sorted(self._now.chains.items()))
+            done = ", ".join(f"{one.entry['iteration']:,}" for _, one in sorted(self._written.items()))
         has = f"sweep {done} of {self.run.schedule.length:,}" if whole else "no checkpoint of this run"
         return f"{self.folder.path} has {has}"
 
-    def _gone(self) -> ModelError:
-        return ModelError(f"{self.folder.path}: the folder, or some of its files, is missing.")
-
-    def _write_some(self, chains: Iterable[Chain]) -> None:
-        now = self._now.copy()
-        with self._changing():
-            for chain in chains:
-                self._write(chain, now)
-            self._commit(now)
-        self._prune()
-
     def _write_all(self) -> None:
-        run, now = self.run, _Snapshot()
-        with self._changing():
-            written, arrays = parameters_to_json(self._parameters)
-            now.fixed["network"] = self.folder.write("network", network_arrays(run.network))
-            now.fixed["training"] = self.folder.write("training", {**_training_arrays(run), **arrays})
-            self._manifest = self._described(written)
+        run = self.run
+        written: dict[int, _WrittenChain] = {}
+        with self._checkpoint(written):
+            parameters, arrays = parameters_to_json(self._parameters)
+            self._fixed = {
+                "network": self.folder.write("network", network_arrays(run.network)),
+                "training": self.folder.write("training", {**_training_arrays(run), **arrays}),
+            }
+            self._description = self._describe(parameters)
             for chain in run.chains:
-                self._write(chain, now)
+                self._write(chain, written)
                 if not run.finished:
-                    self._write(chain, now)
-            self._commit(now)
-        self._prune()
+                    self._write(chain, written)
 
-    def _described(self, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _describe(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the part of the manifest that stays the same for the whole run."""
         run = self.run
         return {
@@ -132,21 +122,38 @@ class RunWriter:
             "n_pairs": run.n_pairs,
             "reference_chain": run.reference_chain,
             "quantities": run.quantities,
-            "versions": _versions(),
+            "versions": {
+                "linktopics": __version__,
+                "python": platform.python_version(),
+                **{name: version(name) for name in VERSIONED_PACKAGES},
+            },
         }
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Remove the files that were written if the change is not completed."""
+    def _checkpoint(self, written: dict[int, _WrittenChain]) -> Iterator[None]:
+        """Commit the chains that are written in the block; if that fails, remove their files.
+
+        The previous checkpoint stays as well, unless the run is finished, and what is older is removed.
+        """
         try:
             yield
+            saved = datetime.now(timezone.utc).isoformat(timespec="seconds")
+            chains = [chain for _, chain in sorted(written.items())]
+            self.folder.commit(*self._manifest(saved, [chain.entry for chain in chains]))
+            self._written = written
         except (Exception, KeyboardInterrupt):
             self.folder.rollback()
             raise
+        length = self.run.schedule.length
+        if self.run.calibration is not None and all(chain.entry["iteration"] >= length for chain in chains):
+            self.folder.prune()
+        else:
+            self.folder.prune(*self._manifest(saved, [chain.previous for chain in chains]))
 
-    def _write(self, chain: Chain, now: _Snapshot) -> None:
+    def _write(self, chain: Chain, written: dict[int, _WrittenChain]) -> None:
         number, state = chain.number, chain.state
-        kept, files = now.samples.get(number, ([], []))
+        last = written.get(number)
+        kept, files = (last.samples, last.entry["samples"]) if last else ([], [])
         if [*map(id, kept)] != [*map(id, chain.samples[: len(kept)])]:  # they were dropped for more burn-in
             kept, files = [], []
         new = chain.samples[len(kept) :]
@@ -164,60 +171,24 @@ class RunWriter:
             "state": self.folder.write(f"chain-{number}", _state_arrays(chain)),
             "samples": files,
         }
-        now.previous[number] = now.chains.get(number, entry)
-        now.chains[number], now.samples[number] = entry, ([*kept, *new], files)
+        written[number] = _WrittenChain(entry, last.entry if last else entry, [*kept, *new])
 
-    def _commit(self, now: _Snapshot) -> None:
-        """Make what was written the current checkpoint."""
-        now.saved = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        self.folder.commit(*self._manifest_of(now, now.chains))
-        self._now = now
-
-    def _prune(self) -> None:
-        """Keep the previous checkpoint as well, unless the run is finished, and remove what is older."""
-        now, length = self._now, self.run.schedule.length
-        if self.run.calibration is not None and all(entry["iteration"] >= length for entry in now.chains.values()):
-            self.folder.prune()
-        else:
-            self.folder.prune(*self._manifest_of(now, now.previous))
-
-    def _manifest_of(
-        self, now: _Snapshot, chains: dict[int, dict[str, Any]]
-    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def _manifest(self, saved: str, chains: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return a manifest of chains, and the files that it names."""
-        entries = [entry for _, entry in sorted(chains.items())]
-        files = [*now.fixed.values()]
-        for entry in entries:
+        files = [*self._fixed.values()]
+        for entry in chains:
             files += [entry["state"], *entry["samples"]]
-        fixed = {f"{name}_file": entry["file"] for name, entry in now.fixed.items()}
+        fixed = {f"{name}_file": entry["file"] for name, entry in self._fixed.items()}
         calibration = None if self.run.calibration is None else self.run.calibration.to_json()
-        return {**self._manifest, "saved": now.saved, **fixed, "calibration": calibration, "chains": entries}, files
+        return {**self._description, "saved": saved, **fixed, "calibration": calibration, "chains": chains}, files
 
 
-@dataclasses.dataclass
-class _Snapshot:
-    """What is in the folder: entries of files by their name, of chains by number.
+class _WrittenChain(NamedTuple):
+    """What is in the folder of a chain: the entries of its last two states, and the samples that were written."""
 
-    Attributes
-    ----------
-    fixed : dict
-        Files that stay the same for the whole run.
-    chains, previous : dict
-        The last state of each chain, and the one before.
-    samples : dict
-        The samples of each chain that were written, and their files.
-    saved : str
-        Time of the commit.
-    """
-
-    fixed: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
-    chains: dict[int, dict[str, Any]] = dataclasses.field(default_factory=dict)
-    previous: dict[int, dict[str, Any]] = dataclasses.field(default_factory=dict)
-    samples: dict[int, tuple[list[PosteriorSample], list[dict[str, Any]]]] = dataclasses.field(default_factory=dict)
-    saved: str = ""
-
-    def copy(self) -> _Snapshot:
-        return _Snapshot(self.fixed, {**self.chains}, {**self.previous}, {**self.samples})
+    entry: dict[str, Any]
+    previous: dict[str, Any]
+    samples: list[PosteriorSample]
 
 
 def _training_arrays(run: TrainingRun) -> dict[str, NDArray]:
@@ -246,11 +217,3 @@ def _state_arrays(chain: Chain) -> dict[str, NDArray]:
     state = chain.state
     arrays = {name: getattr(state, name) for name in STATE_ARRAYS}
     return {**arrays, "alpha": state.priors.alpha, "trace": chain.trace}
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "linktopics": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in VERSIONED_PACKAGES},
-    }
