@@ -1,4 +1,4 @@
-"""What a fitted model shows of itself on pages: in one file, or from a server."""
+"""Pages of a fitted model: in one file, or from a server."""
 
 from linktopics.explorer.explorer import Explorer
 from linktopics.explorer.report import write_report

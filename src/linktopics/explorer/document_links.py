@@ -1,4 +1,4 @@
-"""The links of documents as dicts: those that are there, and those that should be."""
+"""The links of documents as dicts: those of the network, and those that are suggested."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.explorer.pairs import PairReader, describe_reasons
-from linktopics.explorer.rounding import rounded
+from linktopics.explorer.pairs import PROBABILITIES, PairReader, describe_reasons
+from linktopics.explorer.rounding import rounded, rows_of
 from linktopics.network.pairs import Direction
 from linktopics.prediction.explanation import Reasons
 
@@ -20,7 +20,7 @@ SURPRISING_SHARE = 0.1
 """Share of links, the least probable ones, that are surprising."""
 
 MAX_SAMPLED_LINKS = 20_000
-"""Links from which it is found what is surprising, drawn at random where there are more."""
+"""Links that the threshold of surprising links is computed from, drawn at random where there are more."""
 
 Links = dict[int, list[dict[str, Any]]]
 """Links by document."""
@@ -32,7 +32,7 @@ class DocumentLinks:
     Parameters
     ----------
     pairs : PairReader
-        What reads pairs of documents.
+        Probabilities and reasons of pairs of documents.
     words : list of str
         The words, or names for them.
     """
@@ -46,11 +46,6 @@ class DocumentLinks:
         n, ends = len(self.network), self.network.links.T.reshape(-1)
         order = np.argsort(ends, kind="stable")
         return order % max(self.network.n_links, 1), np.searchsorted(ends[order], np.arange(n + 1))
-
-    def count(self, i: int) -> int:
-        """Return how many links a document has."""
-        begin = self._by_document[1]
-        return int(begin[i + 1] - begin[i])
 
     @cached_property
     def surprising_below(self) -> float:
@@ -77,7 +72,7 @@ class DocumentLinks:
         own, source, target, probability = own[shown], source[shown], target[shown], probability[shown]
         reasons = self.pairs.reasons(source, target, features[shown])
         links: Links = {}
-        for e, (i, one, two) in enumerate(zip(own.tolist(), source.tolist(), target.tolist(), strict=True)):
+        for e, (i, one, two, p) in enumerate(rows_of(own, source, target, probability)):
             direction = ("out" if one == i else "in") if self.network.directed else "both"
             why = self._why(reasons, e, one, two, "out")
             if direction == "both" and two == i:
@@ -86,8 +81,8 @@ class DocumentLinks:
                 {
                     "j": two if one == i else one,
                     "direction": direction,
-                    "probability": rounded(float(probability[e])),
-                    "surprising": bool(probability[e] < self.surprising_below),
+                    "probability": rounded(p),
+                    "surprising": p < self.surprising_below,
                     "why": why,
                 }
             )
@@ -97,15 +92,14 @@ class DocumentLinks:
         """Return suggestions for some documents, best first."""
         found = self.pairs.suggestions(rows, top)
         suggested: Links = {}
-        for e, (i, j) in enumerate(zip(found.document.tolist(), found.other.tolist(), strict=True)):
-            direction: Direction = "out" if found.outgoing[e] else "in"
+        columns = (found.document, found.other, found.outgoing, found.probability, found.lower, found.upper)
+        for e, (i, j, outgoing, *values) in enumerate(rows_of(*columns)):
+            direction: Direction = "out" if outgoing else "in"
             suggested.setdefault(i, []).append(
                 {
                     "j": j,
                     "direction": direction if self.network.directed else "both",
-                    "probability": rounded(float(found.probability[e])),
-                    "lower": rounded(float(found.lower[e])),
-                    "upper": rounded(float(found.upper[e])),
+                    **dict(zip(PROBABILITIES, rounded(values), strict=True)),
                     "why": self._why(found.reasons, e, i, j, direction),
                 }
             )
@@ -121,7 +115,7 @@ class DocumentLinks:
         return describe_reasons(reasons, e, self.pairs.predictor, detail, short=True)
 
     def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> tuple[str, list[int]]:
-        """Say what a feature of a pair comes from: how the sentence begins, and the words, if any, that follow."""
+        """Return the beginning of a sentence about the origin of a feature, and the words that follow, if any."""
         text = self.pairs.predictor.training.detail(feature, new, candidate, direction)
         begin, colon, rest = text.partition(": ")
         if self.pairs.features.features[feature].name.startswith("tfidf") and begin.startswith("shared words"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -17,16 +18,16 @@ SORTS = ("number", "title", "tokens", "links", "topic")
 """Orders of documents."""
 
 MIN_TOPIC_SHARE = 0.1
-"""Share of a topic from which on a document is among those of the topic."""
+"""Smallest share of a topic in a document that is listed under the topic."""
 
 LINES_PER_MATCH = 20
-"""Where more than one in so many strings has a term, each is looked at."""
+"""Where more than one in so many strings has a term, all are scanned one by one."""
 
 Indices = NDArray[np.int64]
 
 
 class Lines:
-    """Strings in which others are looked for, all at once.
+    """Strings that are searched for a term, all at once.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Lines:
         self.starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
 
     def having(self, term: str) -> list[int]:
-        """Return the numbers of strings with a term, which must not have the end of a line in it."""
+        """Return the numbers of strings that contain a term, which must not contain a line break."""
         found: list[int] = []
         at = self.whole.find(term)
         while at >= 0:
@@ -55,6 +56,7 @@ class Lines:
         return found
 
 
+@dataclass(frozen=True, eq=False)
 class Finder:
     """Finds documents by ids, titles, words and topics.
 
@@ -70,17 +72,12 @@ class Finder:
         Topics of documents.
     """
 
-    def __init__(
-        self,
-        ids: list[str],
-        titles: list[str],
-        words: list[str],
-        counts: csr_array,
-        n_links: Indices,
-        shares: NDArray[np.float64],
-    ) -> None:
-        self.ids, self.titles, self.words, self.counts = ids, titles, words, counts
-        self.n_links, self.shares = n_links, shares
+    ids: list[str]
+    titles: list[str]
+    words: list[str]
+    counts: csr_array
+    n_links: Indices
+    shares: NDArray[np.float64]
 
     def find(self, query: str, topic: int | None, sort: str, descending: bool) -> Indices:
         """Return the documents that are found, in order; of equals, the first document.

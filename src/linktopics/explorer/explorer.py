@@ -16,9 +16,10 @@ from linktopics.explorer import overview
 from linktopics.explorer.document_links import DocumentLinks
 from linktopics.explorer.document_search import Finder
 from linktopics.explorer.pairs import PairReader
-from linktopics.explorer.rounding import contribution, rounded
-from linktopics.explorer.topics import describe_features, describe_topics, describe_weights
+from linktopics.explorer.rounding import contribution, rounded, rows_of
+from linktopics.explorer.topics import BLOCK_CELLS, describe_features, describe_topics, describe_weights
 from linktopics.network import DocumentNetwork
+from linktopics.prediction.ranking import blocks_of
 
 VERSION = 1
 """Goes up when what a page reads changes its meaning; new names may be added at any time."""
@@ -54,9 +55,9 @@ class Explorer:
     evaluation : Evaluation, DataFrame or path, default=None
         How well models predict, from `linktopics.evaluate` or a file of ``linktopics evaluate``.
     title : str, default=None
-        What the pages are called; None says how many documents and topics there are.
+        Title of the pages; None gives the numbers of documents and topics.
     folder : path, default=None
-        The folder that the model was loaded from, which tells when it was saved, and by which versions.
+        The folder that the model was loaded from, to show when it was saved, and by which versions.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class Explorer:
         self._quality = overview.describe_quality(evaluation)
 
     # ------------------------------------------------------------------------------------------------------------------
-    # What is asked again and again
+    # Cached properties
     # ------------------------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -139,8 +140,14 @@ class Explorer:
         return (out, into) if self.network.directed else (out + into, out + into)
 
     @cached_property
+    def n_links(self) -> Indices:
+        """Links of each document in any direction."""
+        out, into = self.degrees
+        return out + into if self.network.directed else out
+
+    @cached_property
     def links(self) -> DocumentLinks:
-        """Links of documents, and those that they should have."""
+        """Links of documents, and suggested ones."""
         return DocumentLinks(self.pairs, self.words)
 
     def label(self, i: int) -> str | None:
@@ -152,7 +159,7 @@ class Explorer:
     # ------------------------------------------------------------------------------------------------------------------
 
     def meta(self) -> dict[str, Any]:
-        """Describe data, settings, quality, sampling, topics and weights: all but single documents and links."""
+        """Return data, settings, quality, sampling, topics and weights: all but single documents and links."""
         return self._meta
 
     @cached_property
@@ -199,21 +206,12 @@ class Explorer:
         """
         self._check_topic(a)
         self._check_topic(b)
-        source, target, _, contributions = self.pairs.best_of_cells(np.array([a]), np.array([b]), top)
-        shares = self.pairs.shares_of_cells(source, target, contributions)
-        probabilities = self.pairs.probabilities(source, target)
-        columns = (x.tolist() for x in (source, target, contributions, shares, probabilities))
+        _, *columns = (column.tolist() for column in self.pairs.best_of_cells(np.array([a]), np.array([b]), top))
         links = [
-            {
-                "source": i,
-                "target": j,
-                **contribution(size),
-                "share": rounded(share, 3),
-                "probability": rounded(probability),
-            }
-            for i, j, size, share, probability in zip(*columns, strict=True)
+            {"source": i, "target": j, **contribution(size), "share": rounded(share, 3), "probability": rounded(p)}
+            for i, j, size, share, p in zip(*columns, strict=True)
         ]
-        return {"a": a, "b": b, "links": links, "names": self.names([*source.tolist(), *target.tolist()])}
+        return {"a": a, "b": b, "links": links, "names": self.names(columns[0] + columns[1])}
 
     def _check_topic(self, topic: int) -> None:
         if not 0 <= topic < self.n_topics:
@@ -233,9 +231,9 @@ class Explorer:
         verbose : bool or "auto", default=False
             Whether to show a progress bar.
         """
-        from linktopics.explorer.report_data import compact_report
+        from linktopics.explorer.report_data import BundleBuilder
 
-        return compact_report(self, suggestions, texts, verbose)
+        return BundleBuilder(self).build(suggestions, texts, verbose)
 
     # ------------------------------------------------------------------------------------------------------------------
     # Documents
@@ -250,7 +248,7 @@ class Explorer:
         page: int = 0,
         size: int = 50,
     ) -> dict[str, Any]:
-        """Find documents.
+        """Return the documents that match a query.
 
         Parameters
         ----------
@@ -275,8 +273,7 @@ class Explorer:
 
     @cached_property
     def _finder(self) -> Finder:
-        n_links = sum(self.degrees) if self.network.directed else self.degrees[0]
-        return Finder(self.ids, self.titles, self.words, self.network.counts, np.asarray(n_links), self.shares)
+        return Finder(self.ids, self.titles, self.words, self.network.counts, self.n_links, self.shares)
 
     @cached_property
     def _rows(self) -> Callable[[int], dict[str, Any]]:
@@ -300,7 +297,7 @@ class Explorer:
         shares = self.shares[i]
         order = np.argsort(-shares, kind="stable")[:most]
         order = order[shares[order] >= MIN_TOPIC_SHARE]
-        return [[k, rounded(share, 3)] for k, share in zip(order.tolist(), shares[order].tolist(), strict=True)]
+        return [[k, rounded(share, 3)] for k, share in rows_of(order, shares[order])]
 
     def document(self, i: int, suggestions: int = N_SUGGESTIONS) -> dict[str, Any]:
         """Return all that is shown of a document.
@@ -316,9 +313,9 @@ class Explorer:
         -------
         dict
             Reasons name topics as [topic of the source, topic of the target]; where links have no direction, the
-            document itself comes first. A link is ``surprising`` if nine of ten
-            links of the network are more probable. Suggested links are with documents that it is not linked with;
-            ``direction`` is the one that more speaks for, and the probability that of a link in any direction.
+            document itself comes first. A link is ``surprising`` if nine of ten links of the network are more probable.
+            Suggested links are with documents that it is not linked with; ``direction`` is the one with the higher
+            score, and the probability that of a link in any direction.
         """
         if not 0 <= i < len(self.network):
             raise DataError(f"there is no document {i}; numbers run from 0 to {len(self.network) - 1}.")
@@ -328,19 +325,17 @@ class Explorer:
         """Return the same of several documents that follow one another, which cost little more than one."""
         links = self.links.of(rows)
         suggested = self.links.suggested(rows, suggestions) if suggestions and self.network.n_links else {}
-        return [
-            self._document(i, links.get(i, []), suggested.get(i, []))
-            for i in range(rows.start, min(rows.stop, len(self.network)))
-        ]
+        return [self._document(i, links.get(i, []), suggested.get(i, [])) for i in range(rows.start, rows.stop)]
 
     def _document(self, i: int, links: list[dict[str, Any]], suggested: list[dict[str, Any]]) -> dict[str, Any]:
+        *words, _ = self.words_of(slice(i, i + 1), MAX_DOCUMENT_WORDS)
         return {
             **self._about(i),
             "text": self.text(i, TEXT_CHARACTERS),
             "columns": self.columns_of(i),
             "topics": self.topics_of(i),
-            "words": self._words_of(i),
-            "n_links": self.links.count(i),
+            "words": [[self.words[w], count, k] for w, count, k in rows_of(*words)],
+            "n_links": int(self.n_links[i]),
             "links": links,
             "suggested": suggested,
             "surprising_below": rounded(self.links.surprising_below, 3),
@@ -348,17 +343,13 @@ class Explorer:
         }
 
     def columns_of(self, i: int) -> dict[str, str | None]:
-        """Return what else is known about a document, as text."""
+        """Return the values of further columns of a document, as text."""
         return {str(name): _text(values[i]) for name, values in self.network.columns.items()}
 
     def text(self, i: int, length: int) -> str | None:
         """Return the beginning of a text."""
         text = None if self.network.texts is None else _text(self.network.texts[i])
         return None if text is None else text[:length]
-
-    def _words_of(self, i: int) -> list[list[Any]]:
-        words, counts, topics, _ = self.words_of(slice(i, i + 1), MAX_DOCUMENT_WORDS)
-        return [[self.words[w], c, k] for w, c, k in zip(words.tolist(), counts.tolist(), topics.tolist(), strict=True)]
 
     def words_of(self, rows: slice, most: int) -> tuple[Indices, Indices, Indices, Indices]:
         """Return words of some documents, best first, their counts and main topics, and where each document begins."""
@@ -369,9 +360,8 @@ class Explorer:
         kept = order[place < most]
         words, document = counts.indices[kept].astype(np.int64), document[kept]
         topics = np.empty(len(kept), dtype=np.int64)
-        mixes, step = self.model.doc_topic_[rows], max(1, 2**22 // self.n_topics)
-        for first in range(0, len(kept), step):
-            part = slice(first, first + step)
+        mixes = self.model.doc_topic_[rows]
+        for part in blocks_of(len(kept), self.n_topics, BLOCK_CELLS):
             topics[part] = (self._topics_by_word[words[part]] * mixes[document[part]]).argmax(axis=1)
         return words, counts.data[kept].astype(np.int64), topics, np.searchsorted(document, np.arange(len(mixes) + 1))
 

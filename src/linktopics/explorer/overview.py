@@ -1,4 +1,4 @@
-"""What the first page tells: the data, the settings, how well it predicts, how well it was sampled, what made it."""
+"""What the first page shows: the data, the settings, how well it predicts, how well it was sampled, what made it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ MAX_LABELS = 100
 """Different labels that are listed."""
 
 HIDDEN_PARAMETERS = ("n_jobs", "verbose", "seed_words")
-"""Parameters that do not say what the model is, or too much of it."""
+"""Parameters that do not define the model, or are too long to show."""
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma", "pandas")
 
 
 def describe_data(network: DocumentNetwork, fingerprint: str) -> dict[str, Any]:
-    """Say what the network is."""
+    """Return the sizes and kind of the network."""
     labels = None
     if network.labels is not None:
         distinct = sorted({str(label) for label in network.labels.tolist() if label is not None})
@@ -61,7 +61,7 @@ def describe_data(network: DocumentNetwork, fingerprint: str) -> dict[str, Any]:
 
 
 def describe_settings(model: Any) -> list[list[str]]:
-    """List the parameters of a model with their values."""
+    """Return the parameters of a model with their values."""
     settings = [[name, _written(value)] for name, value in model.get_params().items() if name not in HIDDEN_PARAMETERS]
     resolved = [
         ["features of pairs", ", ".join(model.feature_names_) or "none"],
@@ -83,7 +83,7 @@ def _written(value: Any) -> str:
 
 
 def describe_quality(evaluation: Any) -> dict[str, Any] | None:
-    """Say how well models predicted links and words of documents they had not seen.
+    """Return how well models predicted links and words of held-out documents.
 
     Parameters
     ----------
@@ -121,8 +121,7 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
     ]
     own = next((row for row in rows if row["model"] == OURS), rows[0])
     return {
-        "model": own["model"],
-        "measures": own["measures"],
+        **own,
         "baselines": [row for row in rows if row is not own],
         "folds": int(folds["fold"].nunique()),
         "from": origin,
@@ -150,7 +149,7 @@ def _folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
 
 
 def describe_mixing(model: Any) -> dict[str, Any]:
-    """Say how well the chains agree, and give their traces with few points."""
+    """Return how well the chains agree, and their traces with few points."""
     n_chains, n_sweeps = model.trace_["log joint"].shape
     step = max(1, -(-n_sweeps // MAX_TRACE_POINTS))
     table = [{"quantity": str(name), **{key: rounded(float(value)) for key, value in row.items()}}
@@ -178,7 +177,7 @@ def _points(values: np.ndarray) -> list[list[float | None]]:
 
 
 def describe_provenance(model: Any, fingerprint: str, folder: str | os.PathLike[str] | None) -> list[list[str]]:
-    """List what made the model and this description of it."""
+    """Return which versions and seed made the model and this description of it."""
     facts = [["described by", f"linktopics {__version__}"], ["seed", ", ".join(map(str, model._run.entropy))]]
     if folder is not None:
         manifest = ModelFolder(folder).read_manifest()

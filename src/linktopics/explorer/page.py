@@ -7,18 +7,19 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
 STYLE, MAIN, PAGE = "style.css", "main.js", "index.html"
+"""Files of the pages; the last one finds the others at addresses static/..."""
+
 STYLE_TAG = '<link rel="stylesheet" href="static/style.css">'
 SCRIPT_TAG = '<script type="module" src="static/main.js"></script>'
 TITLE_TAG = "<title>linktopics</title>"
 CHARSET_TAG = '<meta charset="utf-8">'
 
 REPORT_MARK = '<meta name="generator" content="linktopics report">'
-"""By this it is known that a file is a report, which a new one may replace."""
+"""Marks a file as a report, which a new one may replace."""
 
 _IMPORT = re.compile(r'^import \{ \w+(?:, \w+)* \} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(async )?function\b|const\b|let\b|class\b)", re.MULTILINE)
@@ -37,13 +38,8 @@ def static_file(name: str) -> str:
     return files(__package__).joinpath("static").joinpath(name).read_text(encoding="utf-8")
 
 
-def server_page() -> str:
-    """Return the page that finds the other files at addresses static/..."""
-    return static_file(PAGE)
-
-
 def report_page(bundle: dict[str, Any], title: str) -> str:
-    """Return a page that has everything in it and asks for nothing.
+    """Return a page that contains everything and loads nothing.
 
     Parameters
     ----------
@@ -75,7 +71,7 @@ def report_page(bundle: dict[str, Any], title: str) -> str:
 
 
 def _with_parts(page: str, parts: dict[str, str]) -> str:
-    """Put parts in the places of their tags, each of which is there once; what is put in is not looked at again."""
+    """Return a page with its tags, each of which must occur once, replaced by parts, which are not searched again."""
     for tag in parts:
         if page.count(tag) != 1:
             raise ValueError(f"{PAGE} must have {tag} once.")
@@ -95,7 +91,7 @@ def _plain(text: str) -> str:
 
 
 def to_json(value: Any) -> str:
-    r"""Write JSON that can stand in a script element of any page.
+    r"""Return JSON that can stand in a script element of any page.
 
     Examples
     --------
@@ -107,7 +103,7 @@ def to_json(value: Any) -> str:
 
 
 def join_modules(modules: dict[str, str], main: str = MAIN) -> str:
-    r"""Join an ES module and those it needs into one, each after those it imports from.
+    r"""Return an ES module and those it needs joined into one, each after those it imports from.
 
     Top-level names are taken to be different everywhere.
 
@@ -153,13 +149,9 @@ def _in_order(modules: dict[str, str], main: str) -> list[str]:
         if name in waiting:
             raise ValueError(f"{importer} and {name} import from each other.")
         waiting.append(name)
-        for needed in _needed(modules[name]):
+        for needed in _IMPORT.findall(modules[name]):
             visit(needed, name)
         done.append(waiting.pop())
 
     visit(main, "the page")
     return done
-
-
-def _needed(source: str) -> Iterable[str]:
-    return (match[1] for match in _IMPORT.finditer(source))

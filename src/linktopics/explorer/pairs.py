@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.explorer.rounding import contribution, rounded
+from linktopics.explorer.rounding import contribution, rounded, rows_of
 from linktopics.prediction.explanation import CONTRIBUTION_CELLS, Reasons, cell_contributions
 from linktopics.prediction.predictor import BLOCK_CELLS, Predictor
 from linktopics.prediction.ranking import Shortlist, blocks_of
@@ -21,6 +21,10 @@ INTERVAL = 0.9
 """Share of the posterior samples between `lower` and `upper` of suggestions, as in `suggest_links`."""
 
 
+PROBABILITIES = ("probability", "lower", "upper")
+"""Of suggestions: the probability and the ends of its interval."""
+
+
 @dataclass(frozen=True)
 class Suggestions:
     """Links that are not there and are probable, by document and then best first.
@@ -28,14 +32,14 @@ class Suggestions:
     Attributes
     ----------
     document, other : ndarray of int64
-        The document that is asked about, and the one it should be linked with.
+        The document that links are suggested for, and the one to link it with.
     outgoing : ndarray of bool
-        Whether more speaks for a link from the document to the other than for one back; True without directions.
+        Whether a link from the document to the other has a higher score than one back; True without directions.
     probability, lower, upper : ndarray
         Of a link in any direction, and the ends of its range in 90 % of the posterior samples; NaN if there is only
         one.
     reasons : Reasons
-        What speaks for the link in the direction that `outgoing` tells.
+        What speaks for the link in the direction given by `outgoing`.
     """
 
     document: Indices
@@ -50,11 +54,9 @@ class Suggestions:
 def describe_reasons(
     reasons: Reasons, pair: int, predictor: Predictor, detail: Callable[[int], str], *, short: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the reasons of a pair as JSON has them, given what says where features come from; `short` rounds more."""
+    """Return the reasons of a pair as JSON has them, given a function that describes features; `short` rounds more."""
     K, result = predictor.settings.n_topics, []
-    for what, size, share in zip(
-        *(x[pair].tolist() for x in (reasons.what, reasons.contribution, reasons.share)), strict=True
-    ):
+    for what, size, share in rows_of(reasons.what[pair], reasons.contribution[pair], reasons.share[pair]):
         if what < 0:
             break
         reason = {"share": round(share, 2) if short else rounded(share, 3), **contribution(size, 3 if short else 4)}
@@ -69,13 +71,13 @@ def describe_reasons(
 class PairReader:
     """Reads pairs of training documents as `RelationalTopicModel.explain_link` does, many at once.
 
-    Documents have the topics they were fitted with. In a link, the source is looked at as if it was new, and links
-    between the two documents are left out of what features know.
+    Documents have the topics they were fitted with. In a link, the source is treated as a new document, and
+    features ignore links between the two documents.
 
     Parameters
     ----------
     predictor : Predictor
-        What the model asks about pairs.
+        The predictor of the model.
     """
 
     def __init__(self, predictor: Predictor) -> None:
@@ -87,7 +89,7 @@ class PairReader:
         return self.predictor.training.values(source, target, "out")
 
     def probabilities(self, source: Indices, target: Indices, values: Array | None = None) -> Array:
-        """Return the probabilities of links, given the `link_values` of the pairs where they are there already."""
+        """Return the probabilities of links, given the `link_values` of the pairs if they are computed already."""
         return self.predictor.known(np.column_stack([source, target]), values)
 
     def reasons(self, source: Indices, target: Indices, values: Array) -> Reasons:
@@ -103,15 +105,14 @@ class PairReader:
         best = predictor.best(new, pairs, top)
         found = predictor.probabilities(new, best, INTERVAL)
         outgoing, reasons = predictor.reasons(new, best)
-        return Suggestions(
-            best.rows, best.candidates, outgoing, found["probability"], found["lower"], found["upper"], reasons
-        )
+        probability, lower, upper = (found[name] for name in PROBABILITIES)
+        return Suggestions(best.rows, best.candidates, outgoing, probability, lower, upper, reasons)
 
     def suggestion_blocks(self, top: int) -> list[slice]:
-        """Cut all documents into runs for `suggestions`."""
+        """Return all documents in blocks for `suggestions`."""
         return blocks_of(len(self.network), max(self.predictor.exact.width, top * self.n_topics), BLOCK_CELLS)
 
-    def shares_of_cells(self, source: Indices, target: Indices, contributions: Array) -> Array:
+    def _shares_of_cells(self, source: Indices, target: Indices, contributions: Array) -> Array:
         """Return single contributions to the scores of links relative to all contributions of their sign."""
         result, explainer = np.zeros(len(source)), self.predictor.explainer
         values = self.link_values(source, target)
@@ -122,7 +123,7 @@ class PairReader:
             result[rows] = np.divide(contributions[rows], total, out=result[rows], where=sign != 0)
         return result
 
-    def best_of_cells(self, a: Indices, b: Indices, top: int) -> tuple[Indices, Indices, Indices, Array]:
+    def best_of_cells(self, a: Indices, b: Indices, top: int) -> tuple[Indices, Indices, Indices, Array, Array, Array]:
         """Return the links for which, or against which, the weights of some pairs of topics speak most.
 
         Parameters
@@ -134,8 +135,9 @@ class PairReader:
 
         Returns
         -------
-        source, target, cell, contribution : ndarray
-            Links, the number of the cell, and what its weight contributes to the score; by cell, then by size.
+        cell, source, target, contribution, share, probability : ndarray
+            The number of the cell, links, what its weight contributes to the score, relative to all contributions of
+            the same sign, and the probability of the link; by cell, then by size of the contribution.
         """
         source, target = self.network.links.T
         n = len(source)
@@ -156,4 +158,6 @@ class PairReader:
             best, links = np.take_along_axis(found, order, axis=1), np.take_along_axis(numbers, order, axis=1)
         cell, place = np.nonzero(best > 0)
         chosen = links[cell, place]
-        return source[chosen], target[chosen], cell, sign[cell] * best[cell, place]
+        source, target, contributions = source[chosen], target[chosen], sign[cell] * best[cell, place]
+        shares = self._shares_of_cells(source, target, contributions)
+        return cell, source, target, contributions, shares, self.probabilities(source, target)

@@ -75,7 +75,7 @@ def write_report(
 
 
 def check_documents(n_documents: int) -> None:
-    """Refuse more documents than a file can show."""
+    """Raise DataError for more documents than a file can show."""
     if n_documents > MAX_DOCUMENTS:
         size = n_documents * BYTES_PER_DOCUMENT / 1e6
         raise DataError(
@@ -85,5 +85,5 @@ def check_documents(n_documents: int) -> None:
 
 
 def check_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
-    """Return where to write; refuse a place that is none, or that holds something else than a report."""
+    """Return the path to write to; raise DataError if it cannot be written, or holds something else than a report."""
     return check_output_path(path, "report", lambda head: REPORT_MARK.encode() in head, overwrite=overwrite)

@@ -1,11 +1,11 @@
-"""All documents and links of a model in little room, for a report that is one file.
+"""All documents and links of a model in compact form, for a report that is one file.
 
 The bundle has ``version``, ``meta`` as of `Explorer.meta` with ``notes`` about what was left out to save room, and
 
 - ``vocabulary``: the words, ``labels``: the labels, ``columns``: names of columns, ``features``: names of features,
-  ``details``: beginnings of what is said about features;
+  ``details``: beginnings of descriptions of features;
 - ``cells``: for each topic a and each topic b the links that their weight explains best, [source, target,
-  contribution, share, probability]; null for weights that are too small to be among those looked at;
+  contribution, share, probability]; null for weights that are not among the largest;
 - ``documents``: [id, title or null if it is the id, number of the label or null, tokens, text or null, values of
   columns, [topic, share, topic, share, ...], [word, count, topic, word, ...], suggestions]; a suggestion is [other
   document, direction, probability, lower, upper, reasons];
@@ -15,7 +15,7 @@ The bundle has ``version``, ``meta`` as of `Explorer.meta` with ``notes`` about 
 Directions are 0 (out), 1 (in) and 2 (both). A reason is [share, contribution, topic of the source, topic of the
 target], or [share, contribution, -1 - number of the feature, number of the detail, word, word, ...]. Numbers are whole:
 shares of topics in thousandths, probabilities in hundred-thousandths, shares and contributions of reasons in
-hundredths; those of cells are as they are. What is not known is null.
+hundredths; those of cells are not scaled. Unknown values are null.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from numpy.typing import NDArray
 from linktopics.explorer.explorer import MIN_TOPIC_SHARE, Explorer
 from linktopics.explorer.page import to_json
 from linktopics.explorer.pairs import Suggestions
-from linktopics.explorer.rounding import rounded, whole
+from linktopics.explorer.rounding import rounded, rows_of, whole
 from linktopics.network.report import numbered
 from linktopics.prediction.explanation import N_REASONS, Reasons
 from linktopics.prediction.ranking import blocks_of
 from linktopics.utils.progress import ProgressBar
 
 BYTES_PER_DOCUMENT, MIN_DOCUMENTS = 900, 3000
-"""Room of a bundle: so much for each document, or for so many if there are fewer."""
+"""Bytes of a bundle for each document, and the number of documents to count if there are fewer."""
 
 MAX_WORDS, MIN_WORDS = 60, 8
-"""Words of a document, where there is room for so many, and where there is little."""
+"""Words of a document, where there is space for so many, and where there is little."""
 
 MAX_TEXT_CHARACTERS, MIN_TEXT_CHARACTERS = 1000, 80
-"""Characters of a text; where there is no room for the smaller number, texts are left out."""
+"""Characters of a text; where there is no space for the smaller number, texts are left out."""
 
 N_CELL_LINKS, MAX_CELLS = 5, 900
 """Links of a cell, and cells that have any: the strongest."""
@@ -53,7 +53,7 @@ BYTES_PER_WORD, BYTES_PER_LINK, BYTES_PER_REASON = 11, 25, 23
 """What a word of a document, a link without its reasons and a reason take in a bundle, about."""
 
 MAX_LINKS_SHARE = 0.3
-"""Share of the room that links may take; where there are many, they have fewer reasons."""
+"""Share of the space that links may take; where there are many, they have fewer reasons."""
 
 WORDS_AT_ONCE = 2**20
 
@@ -61,13 +61,14 @@ TEXT_FIELD, WORDS_FIELD = 4, 7
 """Places in the row of a document."""
 
 
-def compact_report(explorer: Explorer, suggestions: int, texts: bool, verbose: bool | str) -> dict[str, Any]:
-    """Return the bundle of a report."""
-    return _Compacter(explorer).report(suggestions, texts, verbose)
+class BundleBuilder:
+    """Builds the bundle of a report, and numbers the words and details that documents and links refer to.
 
-
-class _Compacter:
-    """Writes documents and links; collects what many of them name."""
+    Parameters
+    ----------
+    explorer : Explorer
+        Content of the report.
+    """
 
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
@@ -75,7 +76,8 @@ class _Compacter:
         self.vocabulary: dict[int, int] = {}
         self.details: dict[str, int] = {}
 
-    def report(self, suggestions: int, texts: bool, verbose: bool | str) -> dict[str, Any]:
+    def build(self, suggestions: int, texts: bool, verbose: bool | str) -> dict[str, Any]:
+        """Return the bundle; see `Explorer.report` for the parameters."""
         explorer, linked = self.explorer, self.network.n_links > 0
         blocks = explorer.pairs.suggestion_blocks(suggestions) if suggestions and linked else []
         with ProgressBar(len(blocks) + 3, verbose, "writing the report", "writing the report") as progress:
@@ -108,53 +110,43 @@ class _Compacter:
         reasons = pairs.reasons(source, target, values)
         reasons.what[:, self._reasons_per_link() :] = -1
         why = self._reasons(reasons, source, target, np.ones(len(source), dtype=bool))
-        columns = (source, target, whole(probability, HUNDRED_THOUSANDTHS), surprising)
-        return [list(row) for row in zip(*(column.tolist() for column in columns), why, strict=True)]
+        rows = rows_of(source, target, whole(probability, HUNDRED_THOUSANDTHS), surprising)
+        return [[*row, reasons] for row, reasons in zip(rows, why, strict=True)]
 
     def _reasons_per_link(self) -> int:
-        """Return how many reasons of a link there is room for."""
+        """Return how many reasons of a link there is space for."""
         room = MAX_LINKS_SHARE * self._room / self.network.n_links - BYTES_PER_LINK
         return int(np.clip(room // BYTES_PER_REASON, 0, N_REASONS))
 
     @property
     def _room(self) -> int:
-        """How many bytes a bundle should have at most."""
+        """Bytes that a bundle should have at most."""
         return BYTES_PER_DOCUMENT * max(len(self.network), MIN_DOCUMENTS)
 
     def _suggested(self, blocks: list[Suggestions]) -> list[list[Any]]:
         """Return the absent links of each document that are suggested."""
         suggested: list[list[Any]] = [[] for _ in range(len(self.network))]
         for found in blocks:
-            self._add_suggestions(found, suggested)
+            direction = np.where(found.outgoing, 0, 1) if self.network.directed else np.full(len(found.other), 2)
+            why = self._reasons(found.reasons, found.document, found.other, found.outgoing)
+            bounds = [
+                [None] * len(direction) if np.isnan(bound).all() else whole(bound, HUNDRED_THOUSANDTHS).tolist()
+                for bound in (found.lower, found.upper)
+            ]
+            rows = rows_of(found.document, found.other, direction, whole(found.probability, HUNDRED_THOUSANDTHS))
+            for (i, *row), lower, upper, reasons in zip(rows, *bounds, why, strict=True):
+                suggested[i].append([*row, lower, upper, reasons])
         return suggested
-
-    def _add_suggestions(self, found: Suggestions, suggested: list[list[Any]]) -> None:
-        direction = np.where(found.outgoing, 0, 1) if self.network.directed else np.full(len(found.other), 2)
-        why = self._reasons(found.reasons, found.document, found.other, found.outgoing)
-        bounds = [
-            [None] * len(direction) if np.isnan(bound).all() else whole(bound, HUNDRED_THOUSANDTHS).tolist()
-            for bound in (found.lower, found.upper)
-        ]
-        columns = (found.document, found.other, direction, whole(found.probability, HUNDRED_THOUSANDTHS))
-        for i, *row in zip(*(column.tolist() for column in columns), *bounds, why, strict=True):
-            suggested[i].append(row)
 
     def _reasons(
         self, reasons: Reasons, new: NDArray[Any], candidates: NDArray[Any], outgoing: NDArray[Any]
     ) -> list[list[list[int]]]:
         K = self.explorer.n_topics
         result: list[list[list[int]]] = [[] for _ in range(len(new))]
-        row, place = np.nonzero(reasons.what >= 0)
-        columns = (
-            row,
-            reasons.what[row, place],
-            whole(reasons.share[row, place], HUNDREDTHS),
-            whole(reasons.contribution[row, place], HUNDREDTHS),
-            new[row],
-            candidates[row],
-            outgoing[row],
-        )
-        for e, what, share, size, i, j, way in zip(*(column.tolist() for column in columns), strict=True):
+        given = np.nonzero(reasons.what >= 0)
+        shares, sizes = (whole(values[given], HUNDREDTHS) for values in (reasons.share, reasons.contribution))
+        pairs = (ends[given[0]] for ends in (new, candidates, outgoing))
+        for e, what, share, size, i, j, way in rows_of(given[0], reasons.what[given], shares, sizes, *pairs):
             if what < K * K:
                 result[e].append([share, size, what // K, what % K])
             else:
@@ -172,12 +164,8 @@ class _Compacter:
         explorer, K = self.explorer, self.explorer.n_topics
         chosen = np.argsort(-np.abs(explorer.model.link_weights_).ravel(), kind="stable")[:MAX_CELLS]
         a, b = np.divmod(np.sort(chosen), K)
-        source, target, cell, contributions = explorer.pairs.best_of_cells(a, b, N_CELL_LINKS)
-        shares = explorer.pairs.shares_of_cells(source, target, contributions)
-        probabilities = explorer.pairs.probabilities(source, target)
         found: list[list[Any]] = [[] for _ in a]
-        columns = (cell, source, target, contributions, shares, probabilities)
-        for number, i, j, size, share, p in zip(*(column.tolist() for column in columns), strict=True):
+        for number, i, j, size, share, p in rows_of(*explorer.pairs.best_of_cells(a, b, N_CELL_LINKS)):
             found[number].append([i, j, rounded(size, 3), rounded(share, 2), rounded(p, 3)])
         cells: list[list[list[Any] | None]] = [[None] * K for _ in range(K)]
         for links, i, j in zip(found, a.tolist(), b.tolist(), strict=True):
@@ -191,7 +179,7 @@ class _Compacter:
     def _documents(
         self, meta: dict[str, Any], cells: list[Any], links: list[Any], suggested: list[Any], texts: bool
     ) -> dict[str, Any]:
-        """Put the bundle together; words and texts get what room is left."""
+        """Return the bundle; words and texts get the space that is left."""
         explorer = self.explorer
         labels: dict[str, int] = {}
         documents = []
@@ -236,7 +224,7 @@ class _Compacter:
         return [row[: 2 * size].tolist() for row, size in zip(pairs, sizes.tolist(), strict=True)]
 
     def _put_words(self, bundle: dict[str, Any], room: int) -> int:
-        """Add as many words of documents as there is room for, and return how much they took."""
+        """Add as many words of documents as there is space for, and return the bytes they take."""
         distinct = np.diff(self.network.counts.indptr)
         room -= _size(self.explorer.words)
         fits = (n for n in range(MAX_WORDS, MIN_WORDS, -1) if np.minimum(distinct, n).sum() * BYTES_PER_WORD <= room)
@@ -256,7 +244,7 @@ class _Compacter:
         return _size(bundle) - before
 
     def _put_texts(self, bundle: dict[str, Any], room: int) -> None:
-        """Add beginnings of texts, as long as there is room for."""
+        """Add beginnings of texts, as long as there is space for."""
         texts = [self.explorer.text(i, MAX_TEXT_CHARACTERS) or "" for i in range(len(self.network))]
         lengths = np.array([len(text) for text in texts])
         bytes_each = _size(texts) / max(lengths.sum(), 1)

@@ -1,8 +1,9 @@
-"""Numbers as pages show them: few digits, and null for what is none."""
+"""Numbers as pages show them: few digits, and null for NaN and infinities."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ DIGITS = 4
 
 
 def rounded(value: Any, digits: int = DIGITS) -> Any:
-    """Round numbers, also those in lists and arrays, to what JSON can hold: NaN and infinities become None.
+    """Return numbers, also those in lists and arrays, rounded for JSON: NaN and infinities become None.
 
     Examples
     --------
@@ -32,6 +33,17 @@ def rounded(value: Any, digits: int = DIGITS) -> Any:
     return value
 
 
+def rows_of(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of arrays of equal length, as plain values.
+
+    Examples
+    --------
+    >>> list(rows_of(np.array([1, 2]), np.array([0.5, 0.25])))
+    [(1, 0.5), (2, 0.25)]
+    """
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
 def contribution(value: float, digits: int = DIGITS) -> dict[str, Any]:
     """Return a contribution to a score as JSON has it: also as ``part``, its name in earlier versions.
 
@@ -44,7 +56,7 @@ def contribution(value: float, digits: int = DIGITS) -> dict[str, Any]:
 
 
 def whole(values: Any, per_unit: float) -> NDArray[np.int64]:
-    """Return numbers in so many parts of a unit, as whole numbers, which take the least room.
+    """Return numbers in so many parts of a unit, as whole numbers, which take the least space.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from linktopics.explorer.rounding import rounded
 from linktopics.model.summary import typical_documents
 from linktopics.plots._layout import push_apart, stress_layout
 from linktopics.plots._style import structure_order
+from linktopics.prediction.ranking import blocks_of
 
 Array = NDArray[np.float64]
 
@@ -21,11 +22,14 @@ LAMBDAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 N_DOCUMENTS, N_PARTNERS = 10, 5
 
+BLOCK_CELLS = 2**22
+"""Documents, or words of documents, x topics that are in memory at once."""
+
 WITHOUT_LINKS = "The model was fitted without links, so its weights mean nothing."
 
 
 def describe_topics(model: Any, shares: Array, names: list[str]) -> list[dict[str, Any]]:
-    """Describe each topic: its words, documents and partners.
+    """Return a description of each topic: its words, documents and partners.
 
     Parameters
     ----------
@@ -82,7 +86,7 @@ def _partners(weights: Array, own: int) -> list[list[Any]]:
 
 
 def describe_features(model: Any) -> list[dict[str, Any]]:
-    """Describe the weights of features, over the samples of all chains."""
+    """Return the weights of features, over the samples of all chains."""
     drawn = np.stack([sample.feature_weights for sample in model.samples_])
     one = len(drawn) == 1
     return [
@@ -97,7 +101,7 @@ def describe_features(model: Any) -> list[dict[str, Any]]:
 
 
 def describe_weights(model: Any, shares: Array) -> dict[str, Any]:
-    """Describe the matrix of weights, and the links between topics that there are."""
+    """Return the matrix of weights, and how many links there are between topics."""
     network = model.network_
     drawn = np.stack([sample.weights for sample in model.samples_ if sample.chain == model.best_chain_])
     mean = drawn.mean(axis=0) if network.n_links else np.zeros(drawn.shape[1:])
@@ -129,9 +133,7 @@ def _between(network: Any, shares: Array) -> tuple[Array, Array]:
         return np.zeros((K, K)), np.zeros((K, K))
     out, into = (np.bincount(end, minlength=n) @ shares for end in (source, target))
     observed = np.zeros((K, K))
-    step = max(1, 2**22 // K)
-    for first in range(0, len(source), step):
-        part = slice(first, first + step)
+    for part in blocks_of(len(source), K, BLOCK_CELLS):
         observed += shares[source[part]].T @ shares[target[part]]
     if not network.directed:
         observed = (observed + observed.T) / 2

@@ -49,7 +49,7 @@ class Operation(NamedTuple):
     method : {"GET", "POST"}
         HTTP method.
     errors : tuple of int
-        Statuses of errors beside those that all operations of the kind have.
+        Statuses of errors besides those that all operations of the kind have.
     handler : callable
         Coroutine function; its name is that of the operation, the first line of its docstring is the summary.
     """

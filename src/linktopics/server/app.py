@@ -25,22 +25,14 @@ from starlette.routing import Route
 from linktopics import __version__
 from linktopics.errors import DataError
 from linktopics.explorer.explorer import Explorer
-from linktopics.explorer.page import server_page, static_file, static_names
+from linktopics.explorer.page import PAGE, static_file, static_names
 from linktopics.server import schemas
 from linktopics.server.api import OPERATIONS, Operation, describe, operation
 from linktopics.server.handlers import TextHandler, attempt, to_json
 from linktopics.server.limits import Limits
 from linktopics.server.middleware import LOG, Guard, RefusedError, error_response
-from linktopics.server.queue import BatchQueue, BusyError, ProcessBatch, ResponseCache, Result, in_threads
+from linktopics.server.queue import BatchQueue, BusyError, ResponseCache, Result, in_threads
 from linktopics.server.requests import RequestDecoder, index_of, quoted, read_json
-from linktopics.server.schemas import (
-    CellQuery,
-    ChangesRequest,
-    DocumentQuery,
-    DocumentsQuery,
-    ExplainRequest,
-    SuggestRequest,
-)  # fmt: skip
 from linktopics.server.text_queries import TextQueryEngine
 from linktopics.server.workers import BATCHES_PER_WORKER, UnavailableError, Workers
 
@@ -90,7 +82,7 @@ def create_app(
     limits : Limits, optional
         Bounds of requests.
     hosts : frozenset of str, optional
-        Names by which the server may be called, against pages of other sites that name it as their own; None is any.
+        Names that the Host header of requests may have, against pages of other sites; None is any.
     handler : TextHandler or Workers, optional
         Handles requests about texts; None is this process, with all posterior samples.
 
@@ -109,7 +101,7 @@ def create_app(
     2
     2
     """
-    limits = Limits() if limits is None else limits
+    limits = limits or Limits()
     api = Api(explorer, handler if handler is not None else TextHandler(TextQueryEngine(explorer, limits)), limits)
 
     @asynccontextmanager
@@ -156,30 +148,28 @@ class Api:
         self.decoder = RequestDecoder(limits, explorer.n_topics)
         self.cache = ResponseCache(limits.answers)
         self.pool = ThreadPoolExecutor(3, thread_name_prefix="linktopics-server")
-        suggest: ProcessBatch[SuggestRequest]
-        analyze: ProcessBatch[ChangesRequest | ExplainRequest]
-        if isinstance(handler, Workers):
-            suggest, analyze = handler.suggest, handler.analyze
-            concurrency = BATCHES_PER_WORKER * len(handler.workers)
-        else:
+        if isinstance(handler, TextHandler):
             suggest, analyze = in_threads(handler.suggest, self.pool), in_threads(handler.analyze, self.pool)
             concurrency = 1
-        self.suggest_queue: BatchQueue[SuggestRequest] = BatchQueue(
+        else:
+            suggest, analyze = handler.suggest, handler.analyze
+            concurrency = BATCHES_PER_WORKER * len(handler.workers)
+        self.suggest_queue = BatchQueue(
             suggest, capacity=limits.waiting, batch_size=TEXT_BATCH_CHARACTERS, concurrency=concurrency,
             size=lambda request: max(len(request.text), TEXT_MIN_CHARACTERS),
         )  # fmt: skip
-        self.analysis_queue: BatchQueue[ChangesRequest | ExplainRequest] = BatchQueue(analyze, capacity=limits.waiting)
+        self.analysis_queue = BatchQueue(analyze, capacity=limits.waiting)
         self.read_queue: BatchQueue[Callable[[], bytes]] = BatchQueue(
             in_threads(_call_each, self.pool), capacity=limits.waiting, batch_size=READ_BATCH_REQUESTS
         )
         self.queues = (self.suggest_queue, self.analysis_queue, self.read_queue)
         self.openapi = to_json(describe(self.decoder))
         self.files = {name: static_file(name).encode() for name in static_names() if Path(name).suffix in MEDIA_TYPES}
-        self.front_page = server_page().encode()
+        self.front_page = static_file(PAGE).encode()
         self.precomputed = False
 
     def close(self) -> None:
-        """Drop what is in the queues, and stop the threads."""
+        """Drop the items in the queues, and stop the threads."""
         for queue in self.queues:
             queue.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
@@ -192,7 +182,7 @@ class Api:
         self.handler.warm_up()
 
     def route(self, one: Operation) -> Route:
-        """Return the route of an operation; it also says which methods it has."""
+        """Return the route of an operation; it responds to OPTIONS with the allowed methods."""
         methods = ["GET", "HEAD", "OPTIONS"] if one.method == "GET" else [one.method, "OPTIONS"]
 
         async def respond(request: Request) -> Response:
@@ -212,21 +202,19 @@ class Api:
     # Operations
     # ------------------------------------------------------------------------------------------------------------------
 
-    @operation("/api/documents/{id:anything}", schemas.Document, DocumentQuery)
-    async def document(self, request: Request, query: DocumentQuery) -> bytes:
+    @operation("/api/documents/{id:anything}", schemas.Document, schemas.DocumentQuery)
+    async def document(self, request: Request, query: schemas.DocumentQuery) -> bytes:
         """Return a document: its topics, words, links with reasons, and links that are suggested."""
         id = request.path_params["id"]
         if query.by == "number":
             return await self._document(index_of(id, len(self.explorer.ids), "document", "numbers"))
         return await self._document(self._number(id))
 
-    @operation("/api/documents", schemas.Documents, DocumentsQuery)
-    async def documents(self, request: Request, query: DocumentsQuery) -> bytes:
+    @operation("/api/documents", schemas.Documents, schemas.DocumentsQuery)
+    async def documents(self, request: Request, query: schemas.DocumentsQuery) -> bytes:
         """Return documents, page by page; sort=topic needs topic=."""
         topic = None if query.topic is UNSET else query.topic
-        search = partial(
-            self.explorer.documents, query.query, topic, query.sort, query.descending, query.page, query.size
-        )
+        search = partial(self.explorer.documents, **{**structs.asdict(query), "topic": topic})
         if len(self.explorer.ids) <= SEARCH_INLINE_MAX_DOCUMENTS:
             return to_json(search())
         return await self._read(query, search)
@@ -272,23 +260,23 @@ class Api:
         k = self._topic(request, "k")
         return await self._read(("topic", k), lambda: self._one_topic(k))
 
-    @operation("/api/cells/{a}/{b}", schemas.Cell, CellQuery)
-    async def cell(self, request: Request, query: CellQuery) -> bytes:
+    @operation("/api/cells/{a}/{b}", schemas.Cell, schemas.CellQuery)
+    async def cell(self, request: Request, query: schemas.CellQuery) -> bytes:
         """Return the links of the data that the weight of two topics explains best."""
         return await self._cell(self._topic(request, "a"), self._topic(request, "b"), query.top)
 
-    @operation("/api/suggest", schemas.Suggestions, SuggestRequest, method="POST")
-    async def suggest(self, request: Request, query: SuggestRequest) -> bytes:
+    @operation("/api/suggest", schemas.Suggestions, schemas.SuggestRequest, method="POST")
+    async def suggest(self, request: Request, query: schemas.SuggestRequest) -> bytes:
         """Return topics of a text, of each of its words, and links that it should have, with reasons."""
         return await self._cached(query, partial(self.suggest_queue.submit, query))
 
-    @operation("/api/changes", schemas.Changes, ChangesRequest, method="POST")
-    async def changes(self, request: Request, query: ChangesRequest) -> bytes:
+    @operation("/api/changes", schemas.Changes, schemas.ChangesRequest, method="POST")
+    async def changes(self, request: Request, query: schemas.ChangesRequest) -> bytes:
         """Return what leaving out each word of a text changes, and what adding words would."""
         return await self._cached(query, partial(self.analysis_queue.submit, query))
 
-    @operation("/api/explain", schemas.Explanation, ExplainRequest, method="POST", errors=(404,))
-    async def explain(self, request: Request, query: ExplainRequest) -> bytes:
+    @operation("/api/explain", schemas.Explanation, schemas.ExplainRequest, method="POST", errors=(404,))
+    async def explain(self, request: Request, query: schemas.ExplainRequest) -> bytes:
         """Return what speaks for and against a link from a document, or a text, to a document."""
         for id in (query.target, query.source):
             if id is not UNSET:
@@ -304,7 +292,7 @@ class Api:
         try:
             return await self.cache.get(key, submit)
         except BusyError:
-            raise RefusedError(503, "Too many questions wait for an answer; ask again in a second.", retry=1) from None
+            raise RefusedError(503, "Too many requests are waiting; try again in a second.", retry=1) from None
         except UnavailableError as error:
             raise RefusedError(503, str(error)) from None
         except DataError as error:
@@ -355,7 +343,7 @@ class Api:
                     await self._document(number)
                 for cell in range(K * K):
                     await self._idle()
-                    await self._cell(*divmod(cell, K), CellQuery().top)
+                    await self._cell(*divmod(cell, K), schemas.CellQuery().top)
         except Exception:
             LOG.exception("not everything could be computed in advance")
         self.precomputed = True

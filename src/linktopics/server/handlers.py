@@ -12,7 +12,7 @@ from linktopics.explorer.explorer import Explorer
 from linktopics.server.limits import Limits
 from linktopics.server.pinned_model import PinnedModel
 from linktopics.server.queue import Result
-from linktopics.server.schemas import ChangesRequest, ExplainRequest, SuggestRequest
+from linktopics.server.schemas import AnalysisRequest, ChangesRequest, SuggestRequest
 from linktopics.server.text_analysis import words_as_vectorizer
 from linktopics.server.text_queries import Question, TextQueryEngine
 
@@ -57,11 +57,11 @@ class TextHandler:
                 return [error]
             return [result for question in questions for result in self._suggest([question])]
 
-    def analyze(self, requests: list[ChangesRequest | ExplainRequest]) -> list[Result]:
+    def analyze(self, requests: list[AnalysisRequest]) -> list[Result]:
         """Return what words change, or why there is a link; these requests take longer."""
         return [attempt(self._analyze, request) for request in requests]
 
-    def _analyze(self, request: ChangesRequest | ExplainRequest) -> bytes:
+    def _analyze(self, request: AnalysisRequest) -> bytes:
         if isinstance(request, ChangesRequest):
             return to_json(self.engine.changes(self._question(request), request.add))
         numbers = self.engine.explorer.numbers

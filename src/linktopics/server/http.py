@@ -11,7 +11,6 @@ import os
 import socket
 import sys
 from contextlib import suppress
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -23,7 +22,7 @@ from linktopics.server.middleware import LOOPBACK, error_response
 from linktopics.utils.blas import one_thread
 
 BACKLOG_CONNECTIONS = 1024
-"""Connections that wait to be accepted."""
+"""Connections that can wait to be accepted."""
 
 KEEP_ALIVE_SECONDS = 30
 """Seconds that a connection stays open without a request."""
@@ -35,14 +34,14 @@ BODY_SLICE_BYTES = 1024
 """Bytes of a body that are parsed at once; of a head that begins behind a body, as many may stay uncounted."""
 
 NICE_INCREMENT = 5
-"""How much the server lets its workers go first where cores are few: requests about texts take longest."""
+"""How much lower the priority of the server is than that of its workers: requests about texts take longest."""
 
 SWITCH_INTERVAL_SECONDS = 0.001
-"""Seconds after which a thread that computes lets the event loop go first."""
+"""Seconds after which a thread that computes yields to the event loop."""
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at a port; port 0 is one that is free. Raise DataError if it cannot be had."""
+    """Return a socket that listens at a port; port 0 is any free one. Raise DataError if that fails."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError):
@@ -75,7 +74,7 @@ def address_of(bound: socket.socket, host: str) -> str:
 
 
 def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
-    """Return the names by which the server may be called; None is any, where other machines can reach it."""
+    """Return the host names that requests may have; None is any, where other machines can reach the server."""
     if not is_loopback(bound):
         return None
     return LOOPBACK | {f"[{host.lower()}]" if ":" in host else host.lower()}
@@ -84,29 +83,29 @@ def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP/1.1 with bounds: of the head of a request, of the time until it is complete, and of the time to send.
 
-    A client that does not read its response would keep others from being served. When there are too many connections,
+    A client that does not read its response would block others. When there are too many connections,
     the one whose head has been incomplete for longest is closed for the new one: honest clients send their heads at
     once, so connections that are slow, or send nothing, do not keep others out.
     """
 
     limits = Limits()
-    incomplete: dict[BoundedProtocol, None] = {}  # noqa: RUF012
-    """Connections whose next head is incomplete, in the order in which that began."""
+    incomplete: dict[BoundedProtocol, asyncio.TimerHandle] = {}  # noqa: RUF012
+    """Timers of connections whose next head is incomplete, in the order in which that began."""
+    stalled: dict[BoundedProtocol, asyncio.TimerHandle] = {}  # noqa: RUF012
+    """Timers of connections whose client does not read its response."""
 
-    _timers: dict[str, asyncio.TimerHandle]
     _in_body, _head_bytes = False, 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer of the head; make room where there are too many connections."""
         super().connection_made(transport)
-        self._timers = {}
         if len(self.connections) > self.limits.connections:
             slowest = next(iter(self.incomplete), self)
-            slowest._stop_timer("head")
+            slowest._stop_timer(self.incomplete)
             slowest.transport.abort()
             if slowest is self:
                 return
-        self._start_timer("head")
+        self._start_head_timer()
 
     def data_received(self, data: bytes) -> None:
         """Parse data, line by line outside of bodies; stop the timer if the head of a request is complete.
@@ -125,9 +124,9 @@ class BoundedProtocol(HttpToolsProtocol):
             super().data_received(part)
             start += len(part)
         if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_timer("head")
-        elif "head" not in self._timers:
-            self._start_timer("head")
+            self._stop_timer(self.incomplete)
+        elif self not in self.incomplete:
+            self._start_head_timer()
 
     def on_headers_complete(self) -> None:
         """Reset the count."""
@@ -147,22 +146,22 @@ class BoundedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Start the timer of the response."""
         super().pause_writing()
-        self._start_timer("response")
+        self.stalled[self] = self.loop.call_later(self.limits.writing, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Stop the timer of the response."""
-        self._stop_timer("response")
+        self._stop_timer(self.stalled)
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timers."""
-        self._stop_timer("head")
-        self._stop_timer("response")
+        self._stop_timer(self.incomplete)
+        self._stop_timer(self.stalled)
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
-        self._refuse("This is no request that can be read.")
+        """Refuse a request that is not HTTP."""
+        self._refuse("The request is not valid HTTP.")
 
     def _refuse(self, sentence: str) -> None:
         """Send an error in JSON, like all others, and close the connection."""
@@ -171,31 +170,23 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + bytes(body))
         self.transport.close()
 
-    def _start_timer(self, name: str) -> None:
-        """Give the connection some time for a head or a response."""
-        if name == "head":
-            self._timers[name] = self.loop.call_later(self.limits.reading, self.transport.close)
-            self.incomplete[self] = None
-        else:
-            self._timers[name] = self.loop.call_later(self.limits.writing, self.transport.abort)
+    def _start_head_timer(self) -> None:
+        self.incomplete[self] = self.loop.call_later(self.limits.reading, self.transport.close)
 
-    def _stop_timer(self, name: str) -> None:
-        if name in self._timers:
-            self._timers.pop(name).cancel()
-            if name == "head":
-                del self.incomplete[self]
+    def _stop_timer(self, timers: dict[BoundedProtocol, asyncio.TimerHandle]) -> None:
+        if self in timers:
+            timers.pop(self).cancel()
 
 
 def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
     """Serve until Ctrl-C or SIGTERM; requests that are being handled then are finished first."""
-    protocol = type("Protocol", (BoundedProtocol,), {"limits": limits, "incomplete": {}})
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # not for each client that sends what is not HTTP
-    options: dict[str, Any] = {
-        "http": protocol, "ws": "none", "lifespan": "on", "log_config": None, "access_log": False,
-        "server_header": False, "proxy_headers": False, "timeout_keep_alive": KEEP_ALIVE_SECONDS,
-        "timeout_graceful_shutdown": 3, "backlog": BACKLOG_CONNECTIONS,
-    }  # fmt: skip
-    server = uvicorn.Server(uvicorn.Config(app, **options))
+    protocol = type("Protocol", (BoundedProtocol,), {"limits": limits, "incomplete": {}, "stalled": {}})
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # no warning for each invalid request
+    config = uvicorn.Config(
+        app, http=protocol, ws="none", lifespan="on", log_config=None, access_log=False, server_header=False,
+        proxy_headers=False, timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=3,
+        backlog=BACKLOG_CONNECTIONS,
+    )  # fmt: skip
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     if hasattr(os, "nice"):
@@ -204,7 +195,7 @@ def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
     gc.freeze()  # the model stays, so the garbage collector need not look through it
     try:
         with one_thread(), suppress(KeyboardInterrupt):  # requests are handled in parallel already
-            server.run(sockets=[bound])
+            uvicorn.Server(config).run(sockets=[bound])
     finally:
         gc.unfreeze()
         sys.setswitchinterval(before)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of requests; one that is beyond them is refused with a sentence that says so.
+    """Bounds of requests; a request that exceeds one is refused with a sentence that names it.
 
     Attributes
     ----------

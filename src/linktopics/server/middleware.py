@@ -20,7 +20,7 @@ from linktopics.server.limits import Limits
 LOG = logging.getLogger("linktopics.server")
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-"""Names by which this machine calls itself."""
+"""Host names of this machine itself."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -34,7 +34,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Headers of every response that has none of its own of the same name."""
+"""Default headers of every response."""
 
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
@@ -52,19 +52,15 @@ class RefusedError(Exception):
         if close:
             self.headers["Connection"] = "close"
 
-    def response(self) -> Response:
-        """Return the response."""
-        return error_response(self.status, self.sentence, self.headers)
-
 
 def error_response(status: int, sentence: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
-    """Return a response that says in a sentence what is wrong."""
+    """Return a response with a sentence about the error."""
     body = json.dumps({"error": sentence, **more}).encode("ascii")
     return Response(body, status, media_type="application/json", headers=dict(headers or {}))
 
 
 class Guard:
-    """Middleware that checks where requests come from, bounds their number, and lets no error out.
+    """Middleware that checks where requests come from, bounds their number, and responds to errors.
 
     Parameters
     ----------
@@ -73,7 +69,7 @@ class Guard:
     limits : Limits
         How many requests may be handled at once.
     hosts : frozenset of str or None
-        Names by which the server may be called; None is any.
+        Names that the Host header may have; None is any.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits, hosts: frozenset[str] | None) -> None:
@@ -103,9 +99,9 @@ class Guard:
             self._check(scope)
             await self.app(scope, receive, send_guarded)
         except RefusedError as refused:
-            await refused.response()(scope, receive, send_guarded)
+            await error_response(refused.status, refused.sentence, refused.headers)(scope, receive, send_guarded)
         except ClientDisconnect:
-            pass  # there is nobody to respond to
+            pass  # there is no client to respond to
         except Exception:
             number = secrets.token_hex(4)
             LOG.exception("error %s at %s %r", number, scope["method"], scope["path"])
@@ -118,18 +114,18 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         if self.active > self.limits.requests:
-            raise RefusedError(503, "Too many requests are being answered; ask again in a second.", retry=1)
+            raise RefusedError(503, "Too many requests at once; try again in a second.", retry=1)
         headers = Headers(scope=scope)
         host = _host(headers, scope["http_version"])
         if self.hosts is not None and host_of(host) not in self.hosts:
-            raise RefusedError(400, "The server does not go by the name in the Host header of this request.")
+            raise RefusedError(400, "The Host header of this request does not name this server.")
         origin = headers.get("origin")
         if origin is not None and scope["method"] == "POST" and not _same_site(origin, host):
-            raise RefusedError(403, "Pages of other sites cannot ask this server.")
+            raise RefusedError(403, "Pages of other sites cannot call this server.")
 
 
 def _host(headers: Headers, http_version: str) -> str:
-    """Return the Host header; refuse none, several, and one that names no host, as RFC 9112 (3.2) wants it."""
+    """Return the Host header; refuse none, several, and one that names no host, as RFC 9112 (3.2) requires."""
     given = [host.strip(" \t") for host in headers.getlist("host")]
     if not given and http_version == "1.0":
         return ""

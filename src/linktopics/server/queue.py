@@ -14,7 +14,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 ENTRY_OVERHEAD_BYTES = 500
-"""Bytes of an entry of the cache beside its key and its response, about."""
+"""Bytes of an entry of the cache besides its key and its response, about."""
 
 Item = TypeVar("Item")
 
@@ -101,7 +101,7 @@ class BatchQueue(Generic[Item]):
 
 
 class ResponseCache:
-    """Responses by their requests, up to so many bytes; the least recently used go first.
+    """Responses by their requests, up to so many bytes; the least recently used are dropped first.
 
     A request whose response is being computed is not submitted a second time.
 
@@ -122,22 +122,21 @@ class ResponseCache:
             self.responses.move_to_end(key)
             return self.responses[key]
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        if key in self.pending:
-            self.pending[key].append(future)
-            return await future
-        self.pending[key] = [future]
-        try:
-            submit(partial(self._finish, key))
-        except BusyError:
-            del self.pending[key]
-            raise
+        waiting = self.pending.setdefault(key, [])
+        waiting.append(future)
+        if len(waiting) == 1:
+            try:
+                submit(partial(self._finish, key))
+            except BusyError:
+                del self.pending[key]
+                raise
         return await future
 
     def _finish(self, key: Hashable, result: Result) -> None:
         if isinstance(result, bytes):
             self._add(key, result)
         for future in self.pending.pop(key):
-            if future.done():  # the client has gone
+            if future.done():  # the client has disconnected
                 continue
             if isinstance(result, bytes):
                 future.set_result(result)

@@ -1,4 +1,4 @@
-"""Requests: how their bodies are read and decoded, and what is said about one that is wrong."""
+"""Requests: reading and decoding of their bodies, and errors about what is wrong in them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def bounds(limits: Limits, n_topics: int) -> dict[str, Any]:
     id = Annotated[str, Meta(min_length=1, max_length=limits.id, description="the id of a document")]
     word = Annotated[str, Meta(min_length=1, max_length=limits.word)]
     return {
-        "a": topic,
-        "b": topic,
-        "k": topic,
+        **dict.fromkeys(("a", "b", "k"), topic),
+        **dict.fromkeys(("source", "target"), id),
         "id": Annotated[str, Meta(max_length=limits.id, description="its id, or with by=number its number")],
         "name": Annotated[str, Meta(max_length=100)],
         "query": Annotated[str, Meta(max_length=limits.query, description="terms, each in id, title or words")],
@@ -43,8 +42,6 @@ def bounds(limits: Limits, n_topics: int) -> dict[str, Any]:
         "text": Annotated[str, Meta(min_length=1, max_length=limits.text, description="the text")],
         "top": Annotated[int, Meta(ge=1, le=limits.top, description="how many are wanted")],
         "add": Annotated[tuple[word, ...], Meta(max_length=limits.added)],
-        "source": id,
-        "target": id,
     }
 
 
@@ -132,13 +129,13 @@ def _parsed(text: str, kind: Any) -> Any:
 
 
 def _sentence(name: str, expected: Any, value: Any) -> str:
-    """Say what a value must be."""
+    """Return a sentence about what a value must be."""
     kind, bound = _plain(expected), (*getattr(expected, "__metadata__", ()), None)[0]
     if kind is int:
         return f"{name} must be a whole number from {bound.ge} to {bound.le:,}."
     if kind is str:
         if not isinstance(value, str):
-            return f"{name} must be there, and a string."
+            return f"{name} is required, as a string."
         allowed = f"must have from {bound.min_length} to" if bound.min_length else "may have up to"
         return f"{name} has {len(value):,} characters; it {allowed} {bound.max_length:,}."
     if get_origin(kind) is tuple:

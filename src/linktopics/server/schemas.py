@@ -65,6 +65,8 @@ class ExplainRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             raise ValueError("Say what links: source, the id of a document, or text; one of the two.")
 
 
+AnalysisRequest = ChangesRequest | ExplainRequest
+
 EXPLAIN_RULE = {"oneOf": [{"required": ["source"]}, {"required": ["text"]}]}
 """The rule of `ExplainRequest.__post_init__` as JSON Schema."""
 
@@ -76,8 +78,6 @@ Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 SignedShare = Annotated[float, Meta(ge=-1, le=1)]
 Probability = Annotated[Share | None, Meta(description="of a link, as rare as links are in the network")]
-Lower = Annotated[Share | None, Meta(description=f"5 % {_RANGE}")]
-Upper = Annotated[Share | None, Meta(description=f"95 % {_RANGE}")]
 Number = float | None
 Matrix = list[list[Number]]
 DocumentNumber = Annotated[int, Meta(ge=0, description="the number of a document: its place in the network")]
@@ -203,7 +203,7 @@ class Measure(_Estimate):
 
 
 class Quality(Struct):
-    """How well the model predicts, beside baselines."""
+    """How well the model predicts, with baselines."""
 
     measures: list[Measure]
     baselines: list[dict[str, Any]]
@@ -220,7 +220,7 @@ class MixingRow(_Estimate):
 
 
 class Mixing(Struct):
-    """Sampling: traces and what they tell."""
+    """Sampling: traces and their diagnostics."""
 
     table: list[MixingRow]
     traces: dict[str, Matrix]
@@ -326,8 +326,8 @@ class DocumentLink(_PairOfDocuments):
 class SuggestedLink(_PairOfDocuments):
     """A link that is not there, but probable."""
 
-    lower: Lower
-    upper: Upper
+    lower: Annotated[Share | None, Meta(description=f"5 % {_RANGE}")]
+    upper: Annotated[Share | None, Meta(description=f"95 % {_RANGE}")]
 
 
 class Document(_About):

@@ -1,4 +1,4 @@
-"""Pasted texts: which words they have, which of them a model knows, and where these stand."""
+"""Pasted texts: their words, which of them are in the vocabulary of a model, and their positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 
 MAX_SYMBOL_WORDS = 1000
-"""Words with other characters than letters and digits that are looked for in texts."""
+"""Words with other characters than letters and digits that are searched for in texts."""
 
 Mark = tuple[int, int, int]
 """Where a word begins and ends, and its place among the words of the text."""
@@ -34,7 +34,7 @@ class PastedText:
     words : list of str
         Distinct words, by first occurrence.
     counts : list of int
-        How often each is there.
+        How often each occurs.
     numbers : list of int
         Their numbers in the vocabulary; -1 for words that are not known.
     marks : list of tuple
@@ -59,7 +59,7 @@ class PastedText:
 
 
 class TextReader:
-    """Reads texts as the vectorizer of a network does, and tells where their words stand.
+    """Reads texts as the vectorizer of a network does, and finds the positions of their words.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class TextReader:
         return self._numbers.get(found[0], -1) if len(found) == 1 else -1
 
     def read(self, text: str) -> PastedText:
-        """Read a text; perhaps none of its words is known."""
+        """Return a text as the model reads it; possibly none of its words is known."""
         if self.network.vectorizer is None:
             raise DataError("The model was fitted to word counts and cannot read texts.")
         words = Counter(self._analyzer(text)) if self._analyzer is not None else Counter[str]()
@@ -107,10 +107,10 @@ class TextReader:
         else:
             row = self.network.vectorize([text])
             known, counts = row.indices, row.data
-            told = set(numbers)
+            found, names = set(numbers), self.network.vocabulary
             for number, n in zip(known.tolist(), counts.tolist(), strict=True):
-                if number not in told:  # the vectorizer does not tell what it finds, or not all of it
-                    words[self._name(number)] = n
+                if number not in found:  # the analyzer of the vectorizer is missing or incomplete
+                    words[str(number if names is None else names[number])] = n
                     numbers.append(number)
         if int(counts.sum()) > self.max_words:
             raise DataError(f"The text has {counts.sum():,} words; at most {self.max_words:,} can be asked about.")
@@ -119,10 +119,6 @@ class TextReader:
             listed, list(words.values()), numbers, self._marks(text, listed), np.ascontiguousarray(known, np.int32),
             np.ascontiguousarray(counts, np.int32),
         )  # fmt: skip
-
-    def _name(self, number: int) -> str:
-        names = self.network.vocabulary
-        return str(number) if names is None else str(names[number])
 
     def _marks(self, text: str, words: list[str]) -> list[Mark]:
         if self.places is None:
@@ -177,7 +173,7 @@ def words_as_vectorizer(network: DocumentNetwork) -> CountVectorizer | None:
 
 
 def _finder_of_places(vectorizer: Any) -> Callable[[str], list[tuple[int, int, str]]] | None:
-    """Return what finds words in a text with their places, or None if the vectorizer does not tell how it reads."""
+    """Return a function that finds words in a text with their positions; None for a vectorizer without a pattern."""
     if (
         not isinstance(vectorizer, CountVectorizer)
         or vectorizer.analyzer != "word"

@@ -1,6 +1,6 @@
 """Questions about pasted texts: their topics, their links with reasons, and what single words change.
 
-Topics and suggestions are those of `RelationalTopicModel.transform` and `suggest_links`. The way to them is shorter:
+Topics and suggestions are those of `RelationalTopicModel.transform` and `suggest_links`. The computation is shorter:
 several texts are answered at once, what samples have in common is computed for all of them together, and there are no
 tables in between.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 
 from linktopics.errors import DataError
 from linktopics.explorer.explorer import MIN_TOPIC_SHARE, Explorer
-from linktopics.explorer.pairs import INTERVAL, describe_reasons
-from linktopics.explorer.rounding import contribution, rounded
+from linktopics.explorer.pairs import INTERVAL, PROBABILITIES, describe_reasons
+from linktopics.explorer.rounding import contribution, rounded, rows_of
 from linktopics.model.summary import smoothed_proportions
 from linktopics.network.inputs import Documents
 from linktopics.prediction.batched import BatchedPredictor, thinned
@@ -26,16 +27,14 @@ from linktopics.server.limits import Limits
 from linktopics.server.text_analysis import PastedText, TextReader, stack_counts
 from linktopics.server.word_effects import CHANGE_SAMPLES, WordEffects
 
-PROBABILITIES = ("probability", "lower", "upper")
-
 PROBABILITY_DIGITS = 6
 """Significant digits of probabilities: these are for programs, too."""
 
 N_WORD_TOPICS, MIN_WORD_TOPIC_SHARE = 3, 0.05
-"""Topics of a word that are told, and the smallest share of its tokens that is."""
+"""Topics of a word that are returned, and the smallest share of its tokens among them."""
 
 N_CONTRIBUTIONS = 20
-"""Parts of a score that an explanation has, unless more are asked for."""
+"""Parts of a score that an explanation has by default."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class TextQueryEngine:
     Parameters
     ----------
     explorer : Explorer
-        What is known of the model.
+        The model, with names of its documents and words.
     limits : Limits, optional
         How long texts may be.
     n_samples : int, optional
@@ -74,13 +73,12 @@ class TextQueryEngine:
 
     def __init__(self, explorer: Explorer, limits: Limits | None = None, *, n_samples: int | None = None) -> None:
         self.explorer, self.model, self.network = explorer, explorer.model, explorer.network
-        self.limits = Limits() if limits is None else limits
         self.samples = _some(BatchedPredictor(self.model._predictor), n_samples)
-        self.reader = TextReader(self.network, self.limits.words)
+        self.reader = TextReader(self.network, (limits or Limits()).words)
         self._word_effects = WordEffects(_some(self.samples, CHANGE_SAMPLES), explorer)
 
     def read(self, text: str) -> PastedText:
-        """Read a text; DataError says why one cannot be asked about."""
+        """Return a text as the model reads it; raise DataError if it cannot be analyzed."""
         if self.network.n_links == 0:
             raise DataError("The model was fitted without links, so it cannot tell which are likely.")
         return self.reader.read(text)
@@ -90,16 +88,16 @@ class TextQueryEngine:
     # ------------------------------------------------------------------------------------------------------------------
 
     def suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
-        """Answer questions, all at once: topics of texts and of their words, and suggested links with reasons.
+        """Return answers to questions, all at once: topics of texts and their words, and suggested links with reasons.
 
         An answer does not depend on the other questions. A text without a word that is known has no topics, and
         nothing is suggested for it.
         """
         known = iter(self._suggest([question for question in questions if question.text.n_known]))
-        return [next(known) if question.text.n_known else _told(question.text, [], {}) for question in questions]
+        return [next(known) if question.text.n_known else _answer(question.text, [], {}) for question in questions]
 
     def _suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
-        """Answer questions about texts with words that are known."""
+        """Return answers to questions about texts with known words."""
         if not questions:
             return []
         counts = stack_counts([(one.text.known, one.text.known_counts) for one in questions], self.network.n_words)
@@ -126,7 +124,7 @@ class TextQueryEngine:
         answers = []
         for text, own, topics in zip(texts, proportions, by_word, strict=True):
             order = [k for k in np.argsort(-own, kind="stable").tolist() if own[k] >= MIN_TOPIC_SHARE]
-            answers.append(_told(text, [[k, rounded(float(own[k]))] for k in order], topics))
+            answers.append(_answer(text, [[k, rounded(float(own[k]))] for k in order], topics))
         return answers
 
     def _topics_of_words(
@@ -144,11 +142,11 @@ class TextQueryEngine:
         total /= len(samples.reference_samples)
         best = np.argsort(-total, axis=1, kind="stable")[:, :N_WORD_TOPICS]
         values = np.take_along_axis(total, best, axis=1).round(3)
-        listed = iter(zip(words.tolist(), best.tolist(), values.tolist(), strict=True))
+        listed = rows_of(words, best, values)
         return [
             {
                 word: [[k, p] for k, p in zip(topics, shares_of_word, strict=True) if p >= MIN_WORD_TOPIC_SHARE]
-                for word, topics, shares_of_word in (next(listed) for _ in range(size))
+                for word, topics, shares_of_word in islice(listed, size)
             }
             for size in sizes
         ]
@@ -159,7 +157,7 @@ class TextQueryEngine:
         found = predictor.probabilities(new, best, INTERVAL)
         outgoing, reasons = predictor.reasons(new, best)
         columns = (best.rows, best.candidates, outgoing, *(found[name] for name in PROBABILITIES))
-        for pair, (row, j, way, *values) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        for pair, (row, j, way, *values) in enumerate(rows_of(*columns)):
 
             def detail(feature: int, row: int = row, j: int = j, way: bool = way) -> str:
                 return features[feature].detail(new.prepared[feature], row, j, way)
@@ -218,8 +216,8 @@ class TextQueryEngine:
         }
 
 
-def _told(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
-    """Return an answer, as yet without suggestions."""
+def _answer(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
+    """Return an answer without suggestions."""
     return {
         "tokens": sum(text.counts),
         "known": text.n_known,

@@ -2,7 +2,7 @@
 
 Topics drawn at random would differ between two texts by more than a word makes. So here they are found without random
 numbers: counts c of topics with ``c_k = sum_w n_w p_k(w)``, where ``p_k(w)`` is proportional to
-``word_topic[w, k] (c_k + alpha_k)``, the fixed point that the sampler's draws go around. Texts that differ in a word
+``word_topic[w, k] (c_k + alpha_k)``, the fixed point that the sampler's draws vary around. Texts that differ in a word
 start from that of the whole text.
 """
 
@@ -27,25 +27,25 @@ from linktopics.server.text_analysis import PastedText
 Array = NDArray[np.float64]
 
 CHANGE_SAMPLES = 12
-"""Posterior samples that are asked; every text is asked of the same ones, so differences need no more."""
+"""Posterior samples that are used; all texts use the same ones, so differences need no more."""
 
 MAX_WORDS = 100
 """Words of a text that are left out, one at a time: those with most weight."""
 
 N_TOPICS, MIN_CHANGE = 3, 0.0005
-"""Topics whose change is told, and the smallest change of a share or a probability that is."""
+"""Topics whose change is returned, and the smallest change of a share or a probability that is."""
 
 FIRST_FIXED_POINT_STEPS, FIXED_POINT_STEPS = 100, 15
 """Steps towards the topics of the whole text, and from there to those of the others."""
 
 
 class WordEffects:
-    """Tells what leaving out or adding single words changes.
+    """Computes what leaving out or adding single words changes.
 
     Parameters
     ----------
     samples : BatchedPredictor
-        The samples to ask.
+        The samples to use.
     explorer : Explorer
         Names of documents, and weights of words.
     """
@@ -146,25 +146,23 @@ class WordEffects:
 
     def _probability_changes(
         self, new: NewDocuments, candidates: NDArray[np.int64], directions: list[Direction]
-    ) -> list[list[tuple[int, float]]]:
+    ) -> Array:
         """Return for each text how the probabilities of some candidates differ from those of the first text."""
         rows = np.repeat(np.arange(new.n_documents), len(candidates))
         every = np.tile(candidates, new.n_documents)
         values = self.samples.predictor.features.pairs(new.prepared, rows, every, directions)
         own = self.samples.predictor.mean_of(new, Shortlist(rows, every, values))
         change = self.samples.predictor.calibrated(own).reshape(new.n_documents, -1)
-        return [list(zip(candidates.tolist(), row, strict=True)) for row in (change - change[0]).tolist()]
+        return np.asarray(change - change[0])
 
     def _topic_changes(self, shares: NDArray[np.float32], lengths: Array) -> Array:
         mean = shares[self.samples.reference_samples].mean(axis=0, dtype=float)
         proportions = smoothed_proportions(mean, lengths, self.explorer.model.alpha_)
         return np.asarray(proportions - proportions[0])
 
-    def _row(
-        self, before: list[int], after: list[int], topics: Array, change: list[tuple[int, float]]
-    ) -> dict[str, Any]:
+    def _row(self, before: list[int], after: list[int], topics: Array, change: Array) -> dict[str, Any]:
         largest = np.argsort(-np.abs(topics), kind="stable")[:N_TOPICS].tolist()
-        changed = sorted(change, key=lambda pair: -abs(pair[1]))
+        changed = sorted(zip(before, change.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
         return {
             "topics": [[k, rounded(float(topics[k]), 3)] for k in largest if abs(topics[k]) >= MIN_CHANGE],
             "suggestions": [{"j": j, "change": rounded(x, 3)} for j, x in changed if abs(x) >= MIN_CHANGE],

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from linktopics.errors import LinktopicsError
 from linktopics.registry import extension_modules
 from linktopics.server.queue import Result
-from linktopics.server.schemas import ChangesRequest, ExplainRequest, SuggestRequest
+from linktopics.server.schemas import AnalysisRequest, SuggestRequest
 from linktopics.utils.blas import one_thread
 
 if TYPE_CHECKING:  # loading a model is up to `load`, whose module a process imports before anything else
@@ -46,15 +46,15 @@ Message = tuple[str, list[Any]]
 """The name of a method of `TextHandler`, and a batch of requests."""
 
 Done = Callable[[list[Result]], None]
-"""Is called with the results of a batch, in the event loop."""
+"""Called with the results of a batch, in the event loop."""
 
 
 class UnavailableError(Exception):
-    """No worker can load the model any more, and why."""
+    """No worker can load the model any more; the message says why."""
 
 
 class Workers:
-    """Handles requests as `TextHandler` does, in processes, while the event loop goes on.
+    """Handles requests as `TextHandler` does, in processes, while the event loop continues.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Workers:
         """Find topics and suggested links of texts."""
         self._send(("suggest", requests), done)
 
-    def analyze(self, requests: list[ChangesRequest | ExplainRequest], done: Done) -> None:
+    def analyze(self, requests: list[AnalysisRequest], done: Done) -> None:
         """Find what words change, or why there is a link."""
         self._send(("analyze", requests), done)
 
@@ -145,7 +145,7 @@ class Worker(asyncio.Protocol):
         self.connecting = asyncio.ensure_future(loop.create_connection(lambda: self, sock=self.socket))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Send the batches of the meantime."""
+        """Send the batches that are pending."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         if self.ready:
@@ -173,13 +173,10 @@ class Worker(asyncio.Protocol):
                 self.ready = True
                 self._send_all()
             else:
-                self._fail(self._give_up(content) if isinstance(content, LinktopicsError) else content)
-
-    def _give_up(self, error: LinktopicsError) -> UnavailableError:
-        """Start no other process, which could not load the model either."""
-        LOG.error("a worker cannot be replaced: %s", error)
-        self.unavailable = UnavailableError(str(error))
-        return self.unavailable
+                if isinstance(content, LinktopicsError):  # another process could not load the model either
+                    LOG.error("a worker cannot be replaced: %s", content)
+                    content = self.unavailable = UnavailableError(str(content))
+                self._fail(content)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Start another process, and send the batches again unless that was done before."""
