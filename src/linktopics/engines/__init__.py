@@ -1,4 +1,4 @@
-"""Engines: who runs the shards of a chain, threads of this process or actors of a Ray cluster."""
+"""Engines: what runs the shards of a chain, threads of this process or actors of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Engine", "Ray", "ShardPool", "Threads", "resolve_engine"]
 
 
 def resolve_engine(engine: Any, n_threads: int = 1) -> Engine:
-    """Return the engine meant: an object is taken as it is, "threads" and "ray" are names.
+    """Return an engine by its name, "threads" or "ray"; an object is returned unchanged.
 
     Parameters
     ----------
     engine : {"threads", "ray"} or Engine
-        What the user gave.
+        Name or object.
     n_threads : int, default=1
         Threads per chain of "threads".
 

@@ -13,10 +13,9 @@ import time
 import traceback
 from collections import Counter
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from linktopics import __version__
 from linktopics.errors import EngineError
@@ -24,7 +23,7 @@ from linktopics.registry import extensions, install
 from linktopics.sampler.partition import Partition
 from linktopics.sampler.settings import Settings
 from linktopics.sampler.shard import Shard
-from linktopics.sampler.shard_pool import WorkersLostError, kind_of, n_bytes
+from linktopics.sampler.shard_pool import WorkersLostError, kind_of, message_bytes, n_bytes
 from linktopics.sampler.state import State
 from linktopics.utils.blas import one_thread
 
@@ -47,7 +46,7 @@ class Ray:
         The cluster: "auto" is the one this machine belongs to. None takes the cluster the program is connected with,
         and starts Ray on this machine alone if there is none.
     cpus_per_shard : float, default=1.0
-        What each actor asks of the cluster.
+        CPUs that each actor reserves in the cluster.
     timeout : float, default=60.0
         Seconds to wait for actors to start. For Ray itself to start on this machine there are the 30 that Ray gives.
 
@@ -69,18 +68,19 @@ class Ray:
         ray = _import_ray()
         if ray.is_initialized():
             return self
-        options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if self.address is None:
+            options["include_dashboard"] = False
             folder = tempfile.mkdtemp(prefix="lt-")
             if len(folder) <= SHORT_PATH:
                 self._folder = options["_temp_dir"] = folder
-                # Once more at the exit, after Ray's own ending of processes, which may write to it until then.
+                # Again at the exit, after Ray has ended its processes, which may write to it until then.
                 atexit.register(shutil.rmtree, folder, ignore_errors=True)
             else:
                 os.rmdir(folder)
         else:
             _check_reachable(self.address)
-            options = {"address": self.address, "log_to_driver": False, "logging_level": "ERROR"}
+            options["address"] = self.address
         before = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(**options)
@@ -115,7 +115,7 @@ class Ray:
 
 
 def _import_ray() -> Any:
-    # Before the first import: no account of use is sent to anyone, and what is not used is not waited for.
+    # Before the first import: no usage report is sent, and unused accelerators are left alone.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
@@ -126,7 +126,7 @@ def _import_ray() -> Any:
 
 
 def _end_processes(error: BaseException) -> None:
-    """End the processes of a Ray that did not start; it would do so at the exit, and only its frames know them."""
+    """End the processes of a Ray that did not start; it would do so at the exit, and only its frames hold them."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         end = getattr(frame.f_locals.get("self"), "kill_all_processes", None)
         if end is not None:
@@ -135,7 +135,7 @@ def _end_processes(error: BaseException) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise if nobody listens at host:port; Ray itself would try for minutes."""
+    """Raise if nothing listens at host:port; Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         try:
@@ -202,23 +202,23 @@ class RayShardPool:
         self._remote = ray.remote(num_cpus=cpus, scheduling_strategy="SPREAD", **never)(_Worker)
         self._parts = [ray.put(part) for part in parts]
         self._settings = settings
-        self._pending: list[Any] = []  # calls that were not waited for, which return nothing or what was sent
+        self._pending: list[Any] = []  # calls without a result yet: of nothing, or of sizes sent
         self._actors = [self._hire(number, state) for number, state in enumerate(states)]
         self._wait_for_actors()
 
     def call_all(self, method: str, *args: Any) -> list[Any]:
-        """Call a method of every shard."""
+        """Return the results of a method of every shard."""
         n = len(self._actors)
         results = self._get([*self._call(method, args), *self._pending])
-        results, sent = results[:n], results[n:]
         self._pending = []
-        for amounts in sent:
+        for amounts in results[n:]:
             self.sent.update(amounts)
+        results = results[:n]
         self.sent[kind_of(method)] += n * n_bytes(args) + n_bytes(results)
         return results
 
     def cast(self, method: str, *args: Any) -> None:
-        """Call a method of every shard, and look only later whether it went well."""
+        """Call a method of every shard, and check for errors later."""
         self._pending += self._call(method, args)
         self.sent[kind_of(method)] += len(self._actors) * n_bytes(args)
 
@@ -235,7 +235,7 @@ class RayShardPool:
         self._pending += [messages[n] for messages in outbox]
 
     def restart(self, states: list[State]) -> None:
-        """Replace actors that are gone, and let all begin anew at the given states."""
+        """Replace actors that are gone, and restart all from the given states."""
         begun, self._pending = [], []
         for number, state in enumerate(states):
             if self._is_there(number):
@@ -270,7 +270,7 @@ class RayShardPool:
         return self._remote.remote(self._parts[number], self._settings, state, extensions())
 
     def _wait_for_actors(self) -> None:
-        """Wait until every actor runs; say why if one does not."""
+        """Wait until every actor runs; raise an error that says why one does not."""
         ray, begun = self._ray, time.monotonic()
         waiting = [actor.process.remote() for actor in self._actors]
         while waiting:
@@ -313,45 +313,31 @@ def _last_line(error: BaseException) -> str:
 
 
 class _Worker:
-    """One shard in a process of its own."""
+    """One shard in a process of its own.
+
+    Arrays from Ray's store cannot be written to, and kernels would be compiled for them: hence the copies.
+    """
 
     def __init__(self, part: Partition, settings: Settings, state: State, registered: Any) -> None:
         install(registered)
         self._one_thread = ExitStack()
         self._one_thread.enter_context(one_thread())  # for as long as the process lives
-        self.part: Partition = _copied(part)
+        self.part: Partition = deepcopy(part)
         self.settings = settings
         self.begin(state)
 
     def begin(self, state: State) -> None:
-        self.shard = Shard(self.part, self.settings, _copied(state))
+        self.shard = Shard(self.part, self.settings, deepcopy(state))
 
     def process(self) -> int:
         return os.getpid()
 
     def call(self, method: str, args: tuple[Any, ...]) -> Any:
-        return getattr(self.shard, method)(*_copied(args))
+        return getattr(self.shard, method)(*deepcopy(args))
 
     def send(self, method: str) -> tuple[Any, ...]:
         messages = getattr(self.shard, method)()
-        sent: Counter[str] = Counter()
-        for receiver, message in enumerate(messages):
-            for name, arrays in message.items():
-                sent[name] += n_bytes(arrays) if receiver != self.part.number else 0
-        return (*messages, sent)
+        return (*messages, message_bytes(self.part.number, messages))
 
     def receive(self, method: str, *messages: Any) -> None:
-        getattr(self.shard, method)([_copied(message) for message in messages])
-
-
-def _copied(thing: Any) -> Any:
-    """Return a copy that can be written to: arrays from Ray's store cannot, and kernels would be compiled for them."""
-    if isinstance(thing, np.ndarray):
-        return thing.copy(order="K")
-    if isinstance(thing, dict):
-        return {name: _copied(value) for name, value in thing.items()}
-    if isinstance(thing, (list, tuple)):
-        return type(thing)(_copied(value) for value in thing)
-    if is_dataclass(thing) and not isinstance(thing, type):
-        return replace(thing, **{each.name: _copied(getattr(thing, each.name)) for each in fields(thing)})
-    return thing
+        getattr(self.shard, method)(deepcopy(list(messages)))

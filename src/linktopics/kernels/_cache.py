@@ -1,4 +1,4 @@
-"""The cache of compiled kernels on disk: a help, never a condition.
+"""The cache of compiled kernels on disk: an aid, never a requirement.
 
 Numba keeps compiled functions as pickles: in $NUMBA_CACHE_DIR if that is set, else in ``__pycache__`` beside the
 source, else in the user's cache folder. Whatever goes wrong there means that a kernel is compiled without the cache,
@@ -31,7 +31,7 @@ _ELSEWHERE = "set NUMBA_CACHE_DIR to the absolute path of a folder that can be w
 
 
 def kernel_cache(function: Callable[..., Any]) -> Any:
-    """Return the disk cache of a kernel; one that keeps nothing, and says so, where there is no folder for it."""
+    """Return the disk cache of a kernel; where there is no folder for it, one that stores nothing, and warns."""
     try:
         return _KernelCache(function)
     except Exception as error:  # Numba: "cannot cache function ...: no locator available"
@@ -39,7 +39,7 @@ def kernel_cache(function: Callable[..., Any]) -> Any:
 
 
 class _Absolute:
-    """A place for the cache, which Numba passes over if its path is relative."""
+    """A place for the cache, which Numba skips if its path is relative."""
 
     def ensure_cache_path(self) -> None:
         path = self.get_cache_path()
@@ -56,7 +56,7 @@ class _CheckedCacheImpl(CompileResultCacheImpl):
     )
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        return f"checked-{super().get_filename_base(fullname, abiflags)}"  # not to be taken for Numba's own
+        return f"checked-{super().get_filename_base(fullname, abiflags)}"  # unlike Numba's own
 
     def reduce(self, result: Any) -> tuple[bytes, bytes]:
         data = dumps(super().reduce(result))
@@ -70,7 +70,7 @@ class _CheckedCacheImpl(CompileResultCacheImpl):
 
 
 class _KernelCache(FunctionCache):
-    """Numba's cache of one function, which turns itself off at the first trouble."""
+    """Numba's cache of one function, which turns itself off at the first error."""
 
     _impl_class = _CheckedCacheImpl
 
@@ -80,10 +80,10 @@ class _KernelCache(FunctionCache):
             raise ValueError(f"{self.cache_path} is relative")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        told = vars(config).get("CACHE_DIR")
-        if told and not os.path.isabs(told):
+        folder = vars(config).get("CACHE_DIR")
+        if folder and not os.path.isabs(folder):
             _warn(
-                f"NUMBA_CACHE_DIR is the relative path {told!r}, which is ignored, because compiled code "
+                f"NUMBA_CACHE_DIR is the relative path {folder!r}, which is ignored, because compiled code "
                 f"would be read from the working directory; {_ELSEWHERE}."
             )
         try:
@@ -104,21 +104,21 @@ class _KernelCache(FunctionCache):
     def _turn_off(self, error: Exception) -> None:
         self.disable()
         _warn(
-            f"The cache of compiled code in {self.cache_path} is damaged or cannot be used ({_told(error)}); what is "
-            f"affected is compiled without it, in every process anew. Delete this folder, or {_ELSEWHERE}."
+            f"The cache of compiled code in {self.cache_path} is damaged or cannot be used ({_summary(error)}); what "
+            f"is affected is compiled without it, again in every process. Delete this folder, or {_ELSEWHERE}."
         )
 
 
 class _NoCache(NullCache):
-    """Says, when something was compiled, why it is not kept."""
+    """Warns, when something was compiled, why it is not stored."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
     def save_overload(self, sig: Any, data: Any) -> None:
         _warn(
-            "There is no folder for a cache of compiled code, so every process compiles anew for some seconds "
-            f"({_told(self._error)}); {_ELSEWHERE}."
+            "There is no folder for a cache of compiled code, so every process compiles again for some seconds "
+            f"({_summary(self._error)}); {_ELSEWHERE}."
         )
 
 
@@ -126,12 +126,12 @@ _warned = False
 
 
 def _warn(text: str) -> None:
-    """Warn, once per process: the next kernels have the same trouble."""
+    """Warn, once per process: the next kernels have the same problem."""
     global _warned
     if not _warned:
         _warned = True
         warnings.warn(text, CacheWarning, stacklevel=2)
 
 
-def _told(error: Exception) -> str:
+def _summary(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -15,9 +15,9 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called, and keep the result on disk for the next process.
+    """Return a function that is compiled when it is first called, and cached on disk for the next process.
 
-    Where that cannot be done, or what is there cannot be used, it is compiled anew; see `kernel_cache`.
+    Where the cache cannot be written or read, it is compiled again; see `kernel_cache`.
     """
     compiled: Any = njit(**OPTIONS)(function)
     if isinstance(compiled, Dispatcher):  # not under NUMBA_DISABLE_JIT=1
@@ -26,5 +26,5 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a function into the kernels that call it: a call would pass all its arrays and topics on the stack."""
+    """Return a function compiled into its callers: a call would pass all its arrays and topics on the stack."""
     return njit(forceinline=True, **OPTIONS)(function)

@@ -13,7 +13,7 @@ ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
 @kernel
 def _seed(seed, words, first, last, rng):
-    """Set a random state from a seed and a document's words, so that no other document has a say in it."""
+    """Set a random state from a seed and a document's words, independent of other documents."""
     x = np.uint64(seed)
     for n in range(first, last):
         x = (x ^ np.uint64(words[n])) * np.uint64(0x100000001B3)
@@ -29,7 +29,7 @@ def _seed(seed, words, first, last, rng):
 def infer(topics, start, words, word_topic, alpha, seed, max_sweeps, n_average, tol, first, last, shares):
     """Write the mean topic proportions of documents first ... last - 1 into `shares`, topics being fixed.
 
-    p(z_n = k) is proportional to word_topic[w_n, k] (c_k + alpha_k). Sweeps go on until the relative change of the
+    p(z_n = k) is proportional to word_topic[w_n, k] (c_k + alpha_k). Sweeps continue until the relative change of the
     likelihood of the words, sum_n log sum_k word_topic[w_n, k] (c_k + alpha_k), is under `tol` (or `max_sweeps` are
     done); then the counts of `n_average` further sweeps are averaged. Empty documents get zeros.
     """

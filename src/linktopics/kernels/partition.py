@@ -1,4 +1,4 @@
-"""Kernels of shards: which documents go where, and what shards tell each other of them."""
+"""Kernels of shards: which documents go where, and what shards exchange about them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from linktopics.kernels._compile import kernel
 
 @kernel
 def assign_greedily(out_start, target, in_start, in_pair, in_source, label, cost, capacity, owner, load):
-    """Deal documents out to shards in turn, each to where most of its links lead, less where there is little room left.
+    """Assign documents to shards in turn, each to where most of its links lead, less where there is little room left.
 
     Document i goes to the shard s with the largest (n_s + 1) (1 - load_s / capacity), n_s being the number of its links
     whose other end is there by `owner`, in which -1 is nowhere yet; a document that fits nowhere goes where there is
-    most room. `owner` and `load`, the cost of the documents dealt out so far, are changed in place.
+    most room. `owner` and `load`, the cost of the documents assigned so far, are changed in place.
     """
     near = np.zeros(len(load))
     load[:] = 0.0
@@ -37,7 +37,7 @@ def assign_greedily(out_start, target, in_start, in_pair, in_source, label, cost
 
 @kernel
 def pack(doc_topic, documents):
-    """Return (n, topic, count): how many topics each document has, which, and its tokens of each."""
+    """Return (n, topic, count): the number of topics of each document, its topics, and its tokens of each."""
     total = 0
     for i in documents:
         for k in range(doc_topic.shape[1]):

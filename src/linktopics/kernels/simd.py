@@ -1,10 +1,10 @@
 """Lanes: eight float32 in a register, the type that Numba lacks; and blocks of them.
 
 A kernel that takes `topics` reads only its length, the padded number of topics, which the compiler then knows as a
-constant. It unrolls short loops of known length to scalars before it thinks of vectors, so the vectors are spelt out.
+constant. It unrolls short loops of known length to scalars before it considers vectors, so the vectors are explicit.
 
 Under NUMBA_BOUNDSCHECK=1 loads and stores are checked, as Numba checks other indices (give such runs a NUMBA_CACHE_DIR
-of their own: the cache does not know the difference); uncompiled (NUMBA_DISABLE_JIT=1) they always are.
+of their own: the cache does not distinguish them); uncompiled (NUMBA_DISABLE_JIT=1) they always are.
 
 Numba's disk cache does not notice an edit of this file or of `drawing`: delete the ``__pycache__`` folders after one.
 """
@@ -53,7 +53,7 @@ _counts = types.Array(types.uint16, 2, "C")
 
 
 def _compiled(function: Any, result: Any, *params: Any) -> Callable[[Any], Any]:
-    """Teach the compiler that ``function(*params)`` is the code that the decorated function emits."""
+    """Return a decorator: ``function(*params)`` is compiled to the code that the decorated function emits."""
     infer_global(function)(type(function.__name__, (ConcreteTemplate,), {"cases": [signature(result, *params)]}))
 
     def decorate(emit: Any) -> Any:
@@ -135,7 +135,7 @@ def store(rows, i, k, x):
 
 
 def prefetch(rows, i, k):
-    """Ask for what `load` will want soon."""
+    """Fetch early what `load` will need soon."""
 
 
 def splat(x):
@@ -247,7 +247,7 @@ def _(builder: Any, x: Any) -> Any:
 
 
 def _moved(builder: Any, x: Any, lanes: list[int]) -> Any:
-    """Put the lanes of x in this order; lane LANES is zero."""
+    """Return the lanes of x in this order; lane LANES is zero."""
     return builder.shuffle_vector(x, ir.Constant(_VECTOR, [0.0] * LANES), ir.Constant(_INT_VECTOR, lanes))
 
 

@@ -238,7 +238,7 @@ def sweep(
 
     Adding or removing a token of topic t changes v by row t of A, so exp(v) by a factor that is the same for all tokens
     of the document. Rows of A and their exponentials are computed for the topics that the document has, and for others
-    when they are first chosen; v itself is computed from them when the factors have had their time. Where a factor
+    when they are first chosen; v itself is computed from them when the factors have worn out. Where a factor
     would leave float32's range the token is weighed from v.
 
     If `trace` has a row per token, the weights of the topics are written there.

@@ -2,7 +2,7 @@
 
 Proportions are mostly zero (a document has a handful of topics), so these kernels take those of the document in hand
 as compressed rows: the topics of document i are ``topic[row[i]:row[i + 1]]``, their proportions
-``share[row[i]:row[i + 1]]``. Those of the document at the other end are quicker read as a whole row of counts, times
+``share[row[i]:row[i + 1]]``. Those of the document at the other end are faster to read as a whole row of counts, times
 the `inverse` of its length.
 Pairs are sorted by source; those of document i are ``out_start[i] ... out_start[i + 1] - 1``.
 """
@@ -51,7 +51,7 @@ def _add_outer(topics, row, topic, share, i, squared, pulled, block):
 
 @inlined
 def _fetch(topics, doc_topic, target, e):
-    """Ask for the row of a pair that comes later."""
+    """Prefetch the row of a later pair."""
     j = target[min(e + AHEAD, len(target) - 1)]
     for k in range(0, len(topics), LINE):
         prefetch(doc_topic, j, k)

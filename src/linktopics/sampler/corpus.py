@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from scipy.sparse import csr_array
 from linktopics.network.pairs import TrainingPairs
 
 CHUNK = 2**16
-"""Documents whose counts are spelt out at once."""
+"""Documents whose counts are expanded at once."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Seeds:
     Attributes
     ----------
     word, topic : ndarray of int64
-        The words and their topics; no pair of both comes twice.
+        The words and their topics; no pair of both is repeated.
     amount : ndarray of float64
         Prior tokens beyond beta: whole numbers, so that adding them to a count in float32 and taking them away again
         leaves the count as it was.
@@ -64,8 +65,8 @@ class Corpus:
     symmetric : bool
         Whether pairs have no direction, so that weights are symmetric.
     features : ndarray of float64, shape (n_pairs, n_features)
-        What else is known about the pairs, in comparable units; an intercept is a column of ones. By columns in
-        memory, in which order products with vectors are twice as fast.
+        Other data on the pairs, in comparable units; an intercept is a column of ones. Stored by columns,
+        which makes products with vectors twice as fast.
     seeds : Seeds
         Words with more prior tokens in a topic than others have.
     """
@@ -93,21 +94,14 @@ class Corpus:
         features: NDArray[np.float64] | None = None,
         seeds: Seeds | None = None,
     ) -> Corpus:
-        """Lay out word counts and pairs."""
+        """Return the corpus of word counts and pairs."""
         start, words = tokens(counts)
-        in_pair = np.argsort(pairs.target, kind="stable")
-        ends = np.arange(pairs.n_documents + 1)
         return cls(
             start=start,
             words=words,
             n_words=counts.shape[1],
-            source=pairs.source,
-            target=pairs.target,
+            **index_pairs(pairs.source, pairs.target, pairs.n_documents),
             label=pairs.label,
-            out_start=np.searchsorted(pairs.source, ends),
-            in_start=np.searchsorted(pairs.target[in_pair], ends),
-            in_pair=in_pair,
-            in_source=pairs.source[in_pair],
             symmetric=symmetric,
             features=np.empty((len(pairs), 0)) if features is None else np.asfortranarray(features, dtype=np.float64),
             seeds=Seeds.none() if seeds is None else seeds,
@@ -134,8 +128,22 @@ class Corpus:
         return len(self.source)
 
 
+def index_pairs(source: NDArray[np.int32], target: NDArray[np.int32], n_documents: int) -> dict[str, Any]:
+    """Return the fields of a `Corpus` that say which pairs leave and enter its documents."""
+    in_pair = np.argsort(target, kind="stable")
+    ends = np.arange(n_documents + 1)
+    return {
+        "source": source,
+        "target": target,
+        "out_start": np.searchsorted(source, ends),
+        "in_start": np.searchsorted(target[in_pair], ends),
+        "in_pair": in_pair,
+        "in_source": source[in_pair],
+    }
+
+
 def tokens(counts: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return (start, words): every count spelt out as that many tokens."""
+    """Return (start, words): every count expanded to that many tokens."""
     n_documents = counts.shape[0]
     start = np.zeros(n_documents + 1, np.int64)
     words = np.empty(counts.data.sum(dtype=np.int64), np.int32)

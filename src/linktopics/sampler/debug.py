@@ -37,7 +37,7 @@ _depth = 0
 
 @contextmanager
 def checked(on: bool = True) -> Iterator[None]:
-    """Switch the check on, if it is wanted, for all chains that begin inside, in any thread.
+    """Switch the check on, if `on`, for all chains that start inside, in any thread.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def checked(on: bool = True) -> Iterator[None]:
 
 
 def is_on() -> bool:
-    """Tell whether chains are to be checked."""
+    """Return whether chains are to be checked."""
     return _depth > 0 or os.environ.get(VARIABLE, "") not in ("", "0")
 
 
@@ -68,7 +68,7 @@ class DebugSnapshot:
     state : State
         Its state.
     projection : ndarray of float32
-        U zbar of its documents, and U^T zbar below it unless U is symmetric. Those of ghosts are of before the sweep.
+        U zbar of its documents, and U^T zbar below it unless U is symmetric; of ghosts, from before the sweep.
     words, total : ndarray
         Counts of words and topics as of the last exchange between shards.
     """
@@ -129,7 +129,7 @@ def check_state(corpus: Corpus, state: State, settings: Settings) -> None:
         _fail(at, f"the prior counts are out of range: alpha {priors.alpha.min()}, beta {priors.beta}")
     if state.iteration and corpus.n_pairs:
         scores, error = _scores(corpus, state, _zbar(state, doc_topic[:, : settings.n_topics], np.diff(corpus.start)))
-        loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
+        loss = make_loss(settings, corpus.label)
         value = loss.log_likelihood(scores)
         allowed = 2.0 * float(loss.cost @ error) + 1e-9 * abs(value)
         if not abs(state.log_links - value) <= allowed:
@@ -157,26 +157,22 @@ def check_shards(
     at = state.iteration
     for part, snapshot in zip(parts, snapshots, strict=True):
         shard, name = snapshot.state, f" of shard {part.number}" if len(parts) > 1 else ""
-        members = np.concatenate([part.documents[: part.n_own], *_ghosts(parts, part)])
-        tokens = token_indices(corpus.start, part.documents[: part.n_own])
+        ghosts = [other.documents[other.sent_documents[part.number]] for other in parts]
+        members = np.concatenate([part.documents, *ghosts])
+        tokens = token_indices(corpus.start, part.documents)
         _same(at, f"assignments{name}", shard.assignments, state.assignments[tokens], "token")
-        rows = state.doc_topic[members] if len(parts) > 1 else state.doc_topic
+        rows = state.doc_topic[members]
         _same(at, f"doc_topic{name} (own documents, then ghosts)", shard.doc_topic, rows, "document", "topic")
         _same(at, f"word_topic{name}", shard.word_topic, state.word_topic, "word", "topic")
         _same(at, f"topic_total{name}", shard.topic_total, state.topic_total, "topic")
         if len(parts) > 1:
-            _same(at, f"words told to shard {part.number}", snapshot.words, state.word_topic, "word", "topic")
-            _same(at, f"totals told to shard {part.number}", snapshot.total, state.topic_total, "topic")
+            _same(at, f"words sent to shard {part.number}", snapshot.words, state.word_topic, "word", "topic")
+            _same(at, f"totals sent to shard {part.number}", snapshot.total, state.topic_total, "topic")
         _check_augmented(at, f"augmented{name}", shard.augmented, len(part.pairs))
         _same(at, f"augmented{name} (own pairs, then entering)", shard.augmented, state.augmented[part.pairs], "pair")
         _same(at, f"weights{name}", shard.weights, state.weights, "topic", "topic")
         _same(at, f"feature_weights{name}", shard.feature_weights, state.feature_weights, "feature")
         _check_projection(at, name, part, snapshot, settings.n_topics)
-
-
-def _ghosts(parts: list[Partition], part: Partition) -> list[NDArray[np.int64]]:
-    """Return what the ghosts of a part are called in the whole corpus, in their order there."""
-    return [other.documents[other.sent_documents[part.number]] for other in parts] if len(parts) > 1 else []
 
 
 def _check_assignments(corpus: Corpus, state: State, n_topics: int) -> None:
@@ -195,13 +191,14 @@ def _check_assignments(corpus: Corpus, state: State, n_topics: int) -> None:
 def _recount(
     corpus: Corpus, assignments: NDArray[np.int32], width: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Count topics by documents, by words and in all, in 64-bit integers and without the kernels."""
+    """Return counts of topics by document, by word and in all, in 64-bit integers and without the kernels."""
     topics = assignments.astype(np.int64)
     documents = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.start))
-    tables = []
-    for rows, n in ((documents, corpus.n_documents), (corpus.words, corpus.n_words)):
-        tables.append(np.bincount(rows * width + topics, minlength=n * width).reshape(n, width))
-    return tables[0], tables[1], np.bincount(topics, minlength=width)
+    doc_topic, word_topic = (
+        np.bincount(rows * width + topics, minlength=n * width).reshape(n, width)
+        for rows, n in ((documents, corpus.n_documents), (corpus.words, corpus.n_words))
+    )
+    return doc_topic, word_topic, np.bincount(topics, minlength=width)
 
 
 def _check_weights(corpus: Corpus, state: State, settings: Settings) -> None:

@@ -1,7 +1,7 @@
 """Losses. Given its augmented variable, every loss is Gaussian in the score of a pair.
 
 A pair with score omega then contributes ``exp(linear * omega - quadratic * omega**2 / 2)``, and nothing else in the
-package needs to know which loss is in use. A loss draws the variable and gives `linear` and `quadratic`.
+package depends on which loss is in use. A loss draws the variable and gives `linear` and `quadratic`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scipy.special import expit, log_expit
 
 from linktopics.registry import LOSSES
 from linktopics.sampler.polya_gamma import draw_polya_gamma
+from linktopics.sampler.settings import Settings
 
 Array = NDArray[np.float64]
 
@@ -26,13 +27,13 @@ have a probability of some 1e-5 even for a pair that lies exactly on the margin.
 
 LARGE_COST = 16.0
 """Above this cost the logistic loss's variables start from their mean at score 0, and not from 1 as the paper has it.
-Started from 1, weights are drawn at scores of cost / 2 first, and where links can be told from non-links without error
+Started from 1, weights are drawn at scores of cost / 2 first, and where links are separable from non-links
 the chain takes some cost * pairs sweeps to come back from there."""
 
 
 @dataclass
 class Loss(ABC):
-    """What the sampler asks of a loss.
+    """What the sampler needs of a loss.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class Loss(ABC):
 
     @abstractmethod
     def probability(self, scores: Array) -> Array:
-        """Return the probability of a link that a score stands for, at cost 1 for both classes.
+        """Return the probability of a link with this score, at cost 1 for both classes.
 
         That of minus the score must be the probability of no link.
         """
@@ -177,7 +178,7 @@ class HingeLoss(Loss):
         return np.asarray(expit(2.0 * (np.maximum(0.0, self.margin + scores) - np.maximum(0.0, self.margin - scores))))
 
 
-def make_loss(name: str, label: NDArray[np.bool_], link_cost: float, nonlink_cost: float, margin: float) -> Loss:
-    """Return the loss that is registered under a name, for pairs with these labels."""
-    cost = np.where(label, float(link_cost), float(nonlink_cost))
-    return LOSSES[name](label, cost, margin)
+def make_loss(settings: Settings, label: NDArray[np.bool_]) -> Loss:
+    """Return the loss of a model, for pairs with these labels."""
+    cost = np.where(label, float(settings.link_cost), float(settings.nonlink_cost))
+    return LOSSES[settings.loss](label, cost, settings.margin)

@@ -1,4 +1,4 @@
-"""Sums over training pairs that the weight step asks for; those of several shards are added up."""
+"""Sums over training pairs for the weight step; those of several shards are added up."""
 
 from __future__ import annotations
 
@@ -38,11 +38,20 @@ class PairSums:
         Topic counts; for documents without words the shares of the prior (see `Shard.topic_rows`).
     linear, quadratic : ndarray of shape (n_pairs,)
         The Gaussian form of the loss.
+    rng : numpy.random.Generator
+        Source of the noise.
     """
 
     def __init__(
-        self, part: Partition, n_topics: int, doc_topic: NDArray[np.float32], linear: Array, quadratic: Array
+        self,
+        part: Partition,
+        n_topics: int,
+        doc_topic: NDArray[np.float32],
+        linear: Array,
+        quadratic: Array,
+        rng: np.random.Generator,
     ) -> None:
+        self.part, self.rng = part, rng
         corpus, n = part.corpus, part.n_own_pairs
         row = np.empty(corpus.n_documents + 1, np.int64)
         self.shares = (row, *kernels.compress(part.lengths, doc_topic, row))
@@ -59,7 +68,7 @@ class PairSums:
         self.stiff_sources = self._rows(corpus.source[self.stiff])
         self.stiff_targets = self._rows(corpus.target[self.stiff])
 
-    # What is asked of every shard at once: tuples of arrays, of which those of all shards are added up.
+    # What every shard is asked for: tuples of arrays, which are added up over all shards.
 
     def diagonal(self) -> tuple[Array, Array]:
         """Return the data's precision and pull of diagonal weights and of features."""
@@ -76,10 +85,19 @@ class PairSums:
         pull = self.interactions(self.linear), self.features.T @ self.linear
         return (grouped, *pull, self.cross(), self.feature_precision())
 
-    def perturbed(self, rng: np.random.Generator) -> tuple[Array, ...]:
+    def noise(self, size: int) -> Array:
+        """Return standard normal variates, if this is the first shard: what all share is drawn once."""
+        return self.rng.standard_normal(size) if self.part.number == 0 else np.empty(0)
+
+    def perturbed(self) -> tuple[Array, ...]:
         """Return the pull on weights and features with noise whose covariance is the data's precision."""
-        pull = self.linear + np.sqrt(self.quadratic) * rng.standard_normal(len(self.linear))
+        pull = self.linear + np.sqrt(self.quadratic) * self.rng.standard_normal(len(self.linear))
         return self.interactions(pull), self.features.T @ pull
+
+    def to_solve(self, n_noise: int, n_stiff: int) -> tuple[tuple[Array, ...], tuple[Array, ...], Array]:
+        """Return what conjugate gradients need: sums to be added up, the stiffest pairs, and noise."""
+        noise = self.noise(n_noise)
+        return (*self.perturbed(), *self.margins()), self.stiffest(n_stiff), noise
 
     def margins(self) -> tuple[Array, ...]:
         """Return (left, right, total, diagonal, feature precision), of which the preconditioner is made.

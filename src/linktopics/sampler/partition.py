@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.kernels.partition import assign_greedily
-from linktopics.sampler.corpus import Corpus
+from linktopics.sampler.corpus import Corpus, index_pairs
 from linktopics.sampler.state import State
 
 PAIR_COST = 0.3
@@ -20,14 +20,14 @@ SLACK = 1.02
 """How much above the average the cost of a shard may be."""
 
 PASSES = 10
-"""How often documents are dealt out."""
+"""How often all documents are assigned."""
 
 Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Partition:
-    """The documents of one shard, with what it has to know of others.
+    """The documents of one shard, with what it needs of others.
 
     Documents that belong to other shards, but are in a pair with one of this shard, are its ghosts. A pair belongs to
     the shard of its source.
@@ -44,11 +44,11 @@ class Partition:
     lengths : ndarray of int64, shape (n_documents,)
         Tokens of the documents; those of ghosts are elsewhere.
     documents, pairs : ndarray of int64
-        What the documents (its own) and the pairs (all) are called in the whole corpus.
+        Numbers of the documents (its own) and the pairs (all) in the whole corpus.
     sent_documents, sent_pairs : list of ndarray of int64
         For each shard, which of its own documents are ghosts there, and which of its own pairs end there.
     ghosts_from, pairs_from : list of slice
-        For each shard, where ghosts and pairs that come from there are.
+        For each shard, the places of the ghosts and pairs from there.
     words_of : list of slice
         For each shard, the words whose counts it adds up for all.
     own_features : ndarray of float64, shape (n_own_pairs, n_features)
@@ -94,13 +94,14 @@ class Partition:
 
 
 def split(corpus: Corpus, n_parts: int) -> list[Partition]:
-    """Cut a corpus into parts of equal cost that keep documents in pairs together."""
+    """Return parts of a corpus, of equal cost, that keep documents in pairs together."""
     if n_parts == 1:
         return [Partition.whole(corpus)]
     owner = assign_documents(corpus, n_parts)
     of_source, of_target = owner[corpus.source], owner[corpus.target]
     ghosts = [_ghosts(corpus, owner, number) for number in range(n_parts)]
-    bounds = np.linspace(0, corpus.n_words, n_parts + 1).astype(int).tolist()
+    words_of = _slices(np.linspace(0, corpus.n_words, n_parts + 1).astype(int))
+    numbers = np.arange(n_parts + 1)
     parts = []
     for number in range(n_parts):
         documents = np.flatnonzero(owner == number)
@@ -111,7 +112,6 @@ def split(corpus: Corpus, n_parts: int) -> list[Partition]:
         local = np.full(corpus.n_documents, -1, np.int32)
         members = np.concatenate([documents, ghosts[number]])
         local[members] = np.arange(len(members), dtype=np.int32)
-        ghost_owner, pair_owner = owner[ghosts[number]], of_source[entering]
         parts.append(
             Partition(
                 number=number,
@@ -122,14 +122,13 @@ def split(corpus: Corpus, n_parts: int) -> list[Partition]:
                 lengths=np.diff(corpus.start)[members],
                 documents=documents,
                 pairs=pairs,
-                sent_documents=[_own(local, ghosts[other][owner[ghosts[other]] == number]) for other in range(n_parts)],
+                sent_documents=[local[theirs[owner[theirs] == number]].astype(np.int64) for theirs in ghosts],
                 sent_pairs=[
-                    np.flatnonzero(of_target[own_pairs] == other) if other != number else np.empty(0, np.int64)
-                    for other in range(n_parts)
+                    np.flatnonzero((of_target[own_pairs] == other) & (other != number)) for other in range(n_parts)
                 ],
-                ghosts_from=[_run_of(ghost_owner, other, len(documents)) for other in range(n_parts)],
-                pairs_from=[_run_of(pair_owner, other, len(own_pairs)) for other in range(n_parts)],
-                words_of=[slice(first, last) for first, last in pairwise(bounds)],
+                ghosts_from=_slices(len(documents) + np.searchsorted(owner[ghosts[number]], numbers)),
+                pairs_from=_slices(len(own_pairs) + np.searchsorted(of_source[entering], numbers)),
+                words_of=words_of,
                 own_features=np.asfortranarray(corpus.features[own_pairs]),
             )
         )
@@ -139,9 +138,9 @@ def split(corpus: Corpus, n_parts: int) -> list[Partition]:
 def assign_documents(corpus: Corpus, n_parts: int) -> NDArray[np.int32]:
     """Return the shard of each document.
 
-    Documents are dealt out one after the other, each to where its links lead if there is room, and then several times
-    again, by when the links of all are known (restreamed linear deterministic greedy partitioning, Nishimura and
-    Ugander 2013). A hub with thousands of pairs counts as what it costs, so it shares its shard with fewer others.
+    Documents are assigned one after the other, each to where its links lead if there is room, and then several times
+    more, when the shards of all are known (restreamed linear deterministic greedy partitioning, Nishimura and
+    Ugander 2013). A hub with thousands of pairs has their cost, so it shares its shard with fewer others.
     """
     ends = np.diff(corpus.out_start) + np.diff(corpus.in_start)
     cost = 1.0 + np.diff(corpus.start) + PAIR_COST * ends
@@ -154,7 +153,7 @@ def assign_documents(corpus: Corpus, n_parts: int) -> NDArray[np.int32]:
 
 
 def slice_state(state: State, part: Partition, whole: Corpus) -> State:
-    """Return what of a state belongs to a part; all of it, and no copy, if there is but one."""
+    """Return what belongs to a part from a state; the state itself, not a copy, if there is only one part."""
     if part.n_parts == 1:
         return state
     corpus, own = part.corpus, part.n_own
@@ -181,39 +180,24 @@ def _ghosts(corpus: Corpus, owner: NDArray[np.int32], number: int) -> Indices:
     return ghosts[np.argsort(owner[ghosts], kind="stable")]
 
 
-def _own(local: NDArray[np.int32], documents: Indices) -> Indices:
-    return local[documents].astype(np.int64)
-
-
-def _run_of(sorted_owner: NDArray[np.int32], other: int, offset: int) -> slice:
-    first, last = np.searchsorted(sorted_owner, [other, other + 1])
-    return slice(offset + int(first), offset + int(last))
+def _slices(bounds: Indices) -> list[slice]:
+    return [slice(*ends) for ends in pairwise(bounds.tolist())]
 
 
 def _cut(corpus: Corpus, documents: Indices, n_members: int, pairs: Indices, local: NDArray[np.int32]) -> Corpus:
-    source, target = local[corpus.source[pairs]], local[corpus.target[pairs]]
     lengths = np.zeros(n_members, np.int64)
     lengths[: len(documents)] = np.diff(corpus.start)[documents]
-    in_pair = np.argsort(target, kind="stable")
-    ends = np.arange(n_members + 1)
-    return Corpus(
+    return replace(
+        corpus,
         start=np.concatenate([[0], np.cumsum(lengths)]),
         words=corpus.words[token_indices(corpus.start, documents)],
-        n_words=corpus.n_words,
-        source=source,
-        target=target,
+        **index_pairs(local[corpus.source[pairs]], local[corpus.target[pairs]], n_members),
         label=corpus.label[pairs],
-        out_start=np.searchsorted(source, ends),
-        in_start=np.searchsorted(target[in_pair], ends),
-        in_pair=in_pair,
-        in_source=source[in_pair],
-        symmetric=corpus.symmetric,
         features=np.asfortranarray(corpus.features[pairs]),
-        seeds=corpus.seeds,
     )
 
 
 def token_indices(start: Indices, documents: Indices) -> Indices:
-    """Return where the tokens of some documents are among all."""
+    """Return the places of the tokens of some documents among all."""
     lengths = start[documents + 1] - start[documents]
     return np.repeat(start[documents] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())

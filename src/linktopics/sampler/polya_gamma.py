@@ -5,7 +5,7 @@ package polyagamma. Large shapes are drawn by that package, by the saddle-point 
 shapes are off by up to 5 % in the variance and 1 % in the mean (shape 2.5 or 3.5, score 0), and the saddle point breaks
 at large scores (from 30) and at very large shapes (from 1e8 it rejects all its proposals at some scores and never
 returns). So the fractional part of a shape is drawn here as a sum of gamma variates, large scores from the inverse
-Gaussian that the distribution turns into there, and very large shapes from the inverse Gaussian of the same mean and
+Gaussian that is the limit there, and very large shapes from the inverse Gaussian of the same mean and
 variance.
 """
 
@@ -23,7 +23,7 @@ from linktopics.kernels.polya_gamma import STEPS, add_polya_gamma, upper_part
 Array = NDArray[np.float64]
 
 LARGE_SHAPE = 20
-"""Above this shape the saddle-point method is used; its moments cannot be told from the true ones there."""
+"""Above this shape the saddle-point method is used; its moments cannot be distinguished from the true ones there."""
 
 SADDLE_MAX_SHAPE = 1e6
 """Above this shape the inverse Gaussian of the same mean and variance is used: by the central limit theorem its
@@ -69,25 +69,21 @@ def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Ar
             "the augmented variables could not be drawn: the scores of pairs are not finite. Weights or features of "
             "pairs are extreme, or topics are no numbers."
         )
-    if len(part):
-        result[part] = rng.wald(shape[part] / (2 * score[part]), shape[part] ** 2 / 4)
+    result[part] = rng.wald(shape[part] / (2 * score[part]), shape[part] ** 2 / 4)
     huge = moderate & (whole > SADDLE_MAX_SHAPE)
-    part = np.flatnonzero(huge)
-    if len(part):
-        result[part] = _draw_huge(shape[part], score[part], rng)
+    result[huge] = _draw_huge(shape[huge], score[huge], rng)
     part = np.flatnonzero(moderate & ~few & ~huge)
     if len(part):
         result[part] = random_polyagamma(shape[part], score[part], method="saddle", random_state=rng)
     add_polya_gamma(np.where(few, whole, 0.0), score, _upper_parts(), rng, result)
     part = np.flatnonzero(few & (shape > whole))
-    if len(part):
-        result[part] += _draw_fraction(shape[part] - whole[part], score[part], rng)
+    result[part] += _draw_fraction(shape[part] - whole[part], score[part], rng)
     return result
 
 
 @cache
 def _upper_parts() -> Array:
-    """Return the kernel's table for all scores that it is asked for."""
+    """Return the kernel's table for all scores that it is used for."""
     return np.array([upper_part(step / STEPS) for step in range(int(LARGE_SCORE / 2 * STEPS) + 2)])
 
 

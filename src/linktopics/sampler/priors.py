@@ -37,7 +37,7 @@ class Priors:
 
     @classmethod
     def even(cls, n_topics: int, alpha: float, beta: float) -> Priors:
-        """Spread `alpha` tokens per document evenly over the topics."""
+        """Return priors with `alpha` tokens per document, spread evenly over the topics."""
         return cls(np.full(n_topics, alpha / n_topics), beta)
 
     @property
@@ -47,7 +47,7 @@ class Priors:
 
     @property
     def shares(self) -> Array:
-        """Expected shares of topics in a document of which nothing is known: one without words."""
+        """Expected shares of topics in a document without words."""
         return self.alpha / self.alpha_total
 
     def topic_mass(self, corpus: Corpus) -> Array:
@@ -89,10 +89,8 @@ def learn_alpha(
         if loss <= 0:  # no document has a token
             return alpha
         ratio = gain / loss if per_topic else np.full(len(alpha), (alpha @ gain) / (alpha.sum() * loss))
-        new = np.clip(alpha * ratio, SMALLEST, LARGEST)
-        settled = bool((np.abs(new - alpha) <= TOLERANCE * alpha).all())
-        alpha = new
-        if settled:
+        alpha, last = np.clip(alpha * ratio, SMALLEST, LARGEST), alpha
+        if (np.abs(alpha - last) <= TOLERANCE * last).all():
             break
     return alpha
 
@@ -122,10 +120,8 @@ def learn_beta(corpus: Corpus, word_topic: NDArray[np.float32], totals: NDArray[
         loss = V * float((digamma(totals + V * beta + extra) - digamma(V * beta + extra)).sum())
         if loss <= 0:
             return beta
-        new = float(np.clip(beta * gain / loss, SMALLEST, LARGEST))
-        settled = abs(new - beta) <= TOLERANCE * beta
-        beta = new
-        if settled:
+        beta, last = float(np.clip(beta * gain / loss, SMALLEST, LARGEST)), beta
+        if abs(beta - last) <= TOLERANCE * last:
             break
     return beta
 

@@ -1,4 +1,4 @@
-"""Chains from start to finish, and posterior samples: what they leave behind, and all that predictions need."""
+"""Chains from start to finish, and posterior samples: their result, and all that predictions need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from linktopics.utils.progress import ProgressBar
 Array = NDArray[np.float64]
 
 MAX_SWEEPS = 10**7
-"""Of a chain: room for what is recorded of each sweep is made when it starts."""
+"""Of a chain: memory for the trace of all sweeps is allocated when it starts."""
 
 MAX_JOBS = 1024
 """Threads that may be asked for."""
@@ -36,7 +36,7 @@ class PosteriorSample:
     Attributes
     ----------
     chain : int
-        The chain it comes from. Topics of different chains have nothing to do with one another.
+        The chain it comes from. Topics of different chains are unrelated.
     log_joint : float
         Log joint density of the state.
     word_topic : ndarray of float32, shape (n_words, padded K)
@@ -61,7 +61,7 @@ class PosteriorSample:
 
 
 def take_sample(chain: int, corpus: Corpus, state: State) -> PosteriorSample:
-    """Copy from a state what predictions need; topics are smoothed by their prior."""
+    """Return a copy of what predictions need of a state; topics are smoothed by their prior."""
     priors, seeds = state.priors, corpus.seeds
     K = len(priors.alpha)
     word_topic = np.zeros_like(state.word_topic)
@@ -111,12 +111,12 @@ class Schedule:
         return self.n_burn_in + self.n_samples * self.thin
 
     def samples_at(self, iteration: int) -> bool:
-        """Tell whether to keep a sample after so many sweeps."""
+        """Return whether to keep a sample after so many sweeps."""
         after = iteration - self.n_burn_in
         return after > 0 and after % self.thin == 0
 
     def learns_at(self, iteration: int) -> bool:
-        """Tell whether to learn priors after so many sweeps: every tenth of the burn-in, once topics have formed.
+        """Return whether to learn priors after so many sweeps: every tenth of the burn-in, once topics have formed.
 
         They are learned at the end of burn-in in any case.
         """
@@ -125,7 +125,7 @@ class Schedule:
         return asked and (due or iteration == self.n_burn_in)
 
     def more_samples(self, n: int) -> Schedule:
-        """Return the schedule with so many samples more."""
+        """Return the schedule with n more samples."""
         return replace(self, n_samples=self.n_samples + n)
 
     def more_burn_in(self, n: int, n_samples: int) -> Schedule:
@@ -146,15 +146,15 @@ class Chain:
     number : int
         Its place among the chains.
     state : State
-        Where it is.
+        Its current state.
     trace : ndarray of shape (n_sweeps, n_quantities)
         `quantities` of the state after every sweep; sweeps not done yet are NaN.
     samples : list of PosteriorSample
-        What was kept.
+        Samples kept so far.
     seconds : dict of str to float
         Time spent on each step of a sweep.
     sent : dict of str to float
-        Bytes that shards told each other per sweep of the last run, by what was told (see `ShardPool`).
+        Bytes that shards exchanged per sweep of the last run, by content (see `ShardPool`).
     """
 
     number: int
@@ -166,11 +166,11 @@ class Chain:
 
     @classmethod
     def at(cls, number: int, state: State) -> Chain:
-        """Return a chain that begins at a state."""
+        """Return a chain that starts at a state."""
         return cls(number, state, np.empty((0, len(_quantities(state)))))
 
     def allocate(self, schedule: Schedule) -> None:
-        """Make room for the sweeps of a schedule; samples that it takes for burn-in are dropped."""
+        """Allocate the trace of a schedule; samples that it treats as burn-in are dropped."""
         room = np.full((schedule.length, self.trace.shape[1]), np.nan)
         done = self.trace[: self.state.iteration]
         room[: len(done)] = done
@@ -201,8 +201,8 @@ def _quantities(state: State) -> list[float]:
 
 
 def start_chains(corpus: Corpus, settings: Settings, seeds: list[np.random.SeedSequence]) -> list[Chain]:
-    """Return one chain per seed, where the paper starts; but for large costs, see `Loss.start`."""
-    loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
+    """Return one chain per seed, started as in the paper; for large costs, see `Loss.start`."""
+    loss = make_loss(settings, corpus.label)
     states = [initial_state(corpus, settings, seed) for seed in seeds]
     return [Chain.at(number, replace(state, augmented=loss.start())) for number, state in enumerate(states)]
 
@@ -249,7 +249,7 @@ def run_chains(
     engine : Engine, optional
         Who runs the shards of chains; by default threads of this process.
     doing : str, default="sampling"
-        What the progress bar says.
+        Description in the progress bar.
     """
     jobs = effective_n_jobs(n_jobs)
     workers = min(jobs, len(chains))
@@ -287,7 +287,7 @@ def run_chains(
         finally:
             sampler.close()
             swept = max(state.iteration - began, 1)
-            chain.sent = {name: amount / swept for name, amount in sampler.sent.items()}
+            chain.sent = {name: amount / swept for name, amount in sampler.pool.sent.items()}
 
     left = sum(schedule.length - chain.state.iteration for chain in chains)
     with one_thread(), runs_shards, ProgressBar(left, verbose, doing) as progress:
@@ -297,10 +297,8 @@ def run_chains(
 def _learned(corpus: Corpus, state: State, schedule: Schedule) -> Priors:
     priors = state.priors
     if schedule.learn_alpha is not None:
-        alpha = learn_alpha(
-            state.doc_topic, np.diff(corpus.start), priors.alpha, per_topic=schedule.learn_alpha == "per-topic"
-        )
-        priors = replace(priors, alpha=alpha)
+        lengths, per_topic = np.diff(corpus.start), schedule.learn_alpha == "per-topic"
+        priors = replace(priors, alpha=learn_alpha(state.doc_topic, lengths, priors.alpha, per_topic=per_topic))
     if schedule.learn_beta:
         totals = state.topic_total[: len(priors.alpha)]
         priors = replace(priors, beta=learn_beta(corpus, state.word_topic, totals, priors))
@@ -311,8 +309,8 @@ def _spread(run: Callable[[int], None], n_chains: int, workers: int, stop: threa
     """Run the chains, in threads if there is more than one of both; an interrupt or an error stops all of them.
 
     Where states are kept (not `inline`) they are in threads always: an interrupt, which only the main thread meets,
-    then never finds a chain in the middle of a sweep. No chain begins before all are submitted: an interrupt in
-    `submit` leaves threads behind that nobody could wait for.
+    then never finds a chain in the middle of a sweep. No chain starts before all are submitted: an interrupt in
+    `submit` leaves threads behind that could not be waited for.
     """
     if workers == 1 and inline:
         for number in range(n_chains):
@@ -342,9 +340,8 @@ def _spread(run: Callable[[int], None], n_chains: int, workers: int, stop: threa
 
 
 def _wait_for(futures: list[Future[None]]) -> None:
-    """Wait for chains that were told to stop, and may be about to save; two further interrupts do not hurry them."""
+    """Wait for chains that are stopping, and may be about to save; two further interrupts are ignored."""
     for _ in range(2):
         with suppress(KeyboardInterrupt):
             wait(futures)
-            return
     wait(futures)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from linktopics.sampler.state import State, count_topics
 from linktopics.sampler.weights import WeightSampler
 
 RECOVERY_EVERY = 10
-"""Iterations after which a chain whose workers may be lost fetches their states, to go on from there."""
+"""Iterations after which a chain whose workers may be lost fetches their states, to restart from there."""
 
 MAX_LOSSES = 5
 """How often workers may be lost before a chain gives up, without one state fetched in between."""
@@ -34,7 +34,7 @@ class Sampler:
     in the paper's order.
 
     With several shards (``settings.n_shards``) the documents of a shard see the words and topics of other shards as of
-    the end of the last iteration. Their states are brought together by `gather`; until then only the state's numbers,
+    the end of the last iteration. Their states are collected by `gather`; until then only the state's numbers,
     weights and priors are up to date. The engine decides who runs the shards, and has no influence on the result.
 
     Parameters
@@ -72,7 +72,7 @@ class Sampler:
         self.parts = split(corpus, settings.n_shards)
         self.pool: ShardPool = (engine or Threads()).start(self.parts, settings, self._partition_states())
         self._in_one_partition = not self.pool.remote and len(self.parts) == 1
-        self._kept = self._values()  # with the state's arrays, where to go back to if workers are lost
+        self._kept = self._values()  # with the state's arrays, to be restored if workers are lost
         self._stale = False  # whether the state's arrays are behind those of the shards
         self._losses = 0
         self._checks = is_on()
@@ -99,14 +99,14 @@ class Sampler:
             self.gather()
 
     def check(self) -> None:
-        """Count everything again and compare; raise `SamplingError` where anything differs (see `checking`)."""
+        """Count everything again and compare; raise `SamplingError` where anything differs (see `debug`)."""
         self.gather()
         check_state(self.corpus, self.state, self.settings)
         snapshots = self._recovering(self.pool.call_all, "debug_snapshot")
         check_shards(self.corpus, self.state, self.settings, self.parts, snapshots)
 
     def gather(self) -> None:
-        """Bring the arrays of the state up to date with those of all shards."""
+        """Update the arrays of the state from those of all shards."""
         state = self.state
         if self._in_one_partition or not self._stale:
             return
@@ -126,19 +126,14 @@ class Sampler:
 
     @property
     def shard(self) -> Shard:
-        """The only shard of a chain in one piece."""
+        """The only shard of a chain that is not split."""
         assert isinstance(self.pool, LocalShardPool)
         (shard,) = self.pool.shards
         return shard
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
         self.pool.close()
-
-    @property
-    def sent(self) -> Counter[str]:
-        """Bytes that went, or with a machine for each shard would have gone, over the network so far, by kind."""
-        return self.pool.sent
 
     def refresh(self) -> None:
         """Draw the augmented variables given all else, as at the end of an iteration."""
@@ -173,11 +168,7 @@ class Sampler:
 
     def draw_weights(self) -> None:
         """Redraw the weights of topics and of features given topics and augmented variables."""
-        state = self.state
-
-        def call(name: str, *args: Any) -> list[Any]:
-            return self.pool.call_all("sums", name, *args)
-
+        state, call = self.state, partial(self.pool.call_all, "sums")
         state.weights, state.feature_weights = self.weight_sampler.draw(call, state.weights, state.feature_weights)
 
     def log_joint(self) -> float:
@@ -213,7 +204,7 @@ class Sampler:
         return {name: getattr(state, name) for name in names}
 
     def _recovering(self, run: Any, *args: Any) -> Any:
-        """Return ``run(*args)``; where workers are lost, go back to where all is known, and do all since then again."""
+        """Return ``run(*args)``; where workers are lost, return to the last gathered state and repeat what followed."""
         goal, lost = self.state.iteration, False
         while True:
             try:
@@ -232,7 +223,7 @@ class Sampler:
                     ) from error
 
     def _restore_snapshot(self) -> None:
-        """Return to the last state that was brought together; priors have not changed since."""
+        """Return to the last state that was gathered; priors have not changed since."""
         for name, value in self._kept.items():
             setattr(self.state, name, value)
         self.pool.restart(self._partition_states())

@@ -8,7 +8,7 @@ PRIOR_RANGE = (1e-9, 1e9)
 """Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
 
 LINK_RANGE = (1e-9, 1e9)
-"""Of costs and of the variance of weights: their products, squares and inverses are to stay numbers in float32, too."""
+"""Of costs and of the variance of weights: their products, squares and inverses must stay finite in float32."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Shard: the part of a chain that one worker does, and the messages that shards exchange."""
+"""Shard: the part of a chain that one worker runs, and the messages that shards exchange."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Message = dict[str, tuple[NDArray, ...]]
 class Shard:
     """Draws topics and augmented variables of the documents and pairs of a part.
 
-    Within a sweep it knows the words and the topics of other parts as of the last exchange. If the part is the whole
+    Within a sweep it sees the words and the topics of other parts as of the last exchange. If the part is the whole
     corpus, there is nothing to exchange and the chain is exact.
 
     Parameters
@@ -51,13 +51,9 @@ class Shard:
         self.corpus = corpus = part.corpus
         self.settings = settings
         self.state = state
-        self.loss = make_loss(settings.loss, corpus.label, settings.link_cost, settings.nonlink_cost, settings.margin)
-        own = corpus.label[: part.n_own_pairs]
-        self._own_loss = (
-            self.loss
-            if len(own) == corpus.n_pairs
-            else make_loss(settings.loss, own, settings.link_cost, settings.nonlink_cost, settings.margin)
-        )
+        self.loss = make_loss(settings, corpus.label)
+        own = slice(0, part.n_own_pairs)
+        self._own_loss = type(self.loss)(corpus.label[own], self.loss.cost[own], settings.margin)
         width = padded(settings.n_topics)
         self._topics = (0,) * width
         self._U = np.zeros((width, width), np.float32)
@@ -78,35 +74,19 @@ class Shard:
     # ----------------------------------------------------------------------------------------------------------------
 
     def condition(self) -> None:
-        """Bring the loss into its Gaussian form, given the augmented variables."""
+        """Compute the Gaussian form of the loss, given the augmented variables."""
         self.hold(*self.loss.gaussian(self.state.augmented))
 
     def hold(self, linear: Array, quadratic: Array) -> None:
-        """Take this as the Gaussian form of the loss."""
+        """Set the Gaussian form of the loss."""
         self.linear, self.quadratic, self._sums = linear, quadratic, None
 
     def sums(self, name: str, *args: Any) -> Any:
-        """Return what the weight step asks for.
-
-        That is a method of `PairSums`, "noise", sums with noise of their own ("perturb"), or "to_solve", all to begin
-        with.
-        """
-        if name == "noise":
-            return self._noise(*args)
+        """Return the result of a method of `PairSums`, for the weight step."""
         if self._sums is None:
-            self._sums = PairSums(self.part, self.settings.n_topics, self.topic_rows(), self.linear, self.quadratic)
-        if name == "perturb":
-            return self._sums.perturbed(self.state.rng)
-        if name == "to_solve":
-            n_noise, n_stiff = args
-            noise = self._noise(n_noise)
-            added = (*self._sums.perturbed(self.state.rng), *self._sums.margins())
-            return added, self._sums.stiffest(n_stiff), noise
+            K, state = self.settings.n_topics, self.state
+            self._sums = PairSums(self.part, K, self.topic_rows(), self.linear, self.quadratic, state.rng)
         return getattr(self._sums, name)(*args)
-
-    def _noise(self, size: int) -> Array:
-        """Return standard normal variates, if this is the first shard: what all share is drawn once."""
-        return self.state.rng.standard_normal(size) if self.part.number == 0 else np.empty(0)
 
     def sweep(self, weights: Array, feature_weights: Array, priors: Priors) -> None:
         """Take new weights and redraw the topics of all tokens given these and the augmented variables."""
@@ -196,7 +176,7 @@ class Shard:
         return result
 
     def offsets(self) -> Array:
-        """Return the part of each pair's score that its features make."""
+        """Return the contribution of features to the score of each pair."""
         return np.asarray(self.corpus.features @ self.state.feature_weights)
 
     def topic_rows(self) -> NDArray[np.float32]:
@@ -213,7 +193,7 @@ class Shard:
         return rows
 
     def project(self) -> None:
-        """Bring the projections of all documents up to date with weights and counts."""
+        """Update the projections of all documents from weights and counts."""
         K = self.settings.n_topics
         self._U[:K, :K] = self.state.weights
         self._UT[:K, :K] = self.state.weights.T
@@ -237,28 +217,25 @@ class Shard:
         doc_topic, words = state.doc_topic[own], part.words_of[part.number]
         topics = 0.0
         if (alpha == alpha[0]).all():
-            topics = log_rising(doc_topic, _rising_table(alpha[0], doc_topic))
+            topics = _sum_of_rising(doc_topic, alpha[0])
         else:
             for k, prior in enumerate(alpha):
-                column = np.ascontiguousarray(doc_topic[:, k : k + 1])
-                topics += log_rising(column, _rising_table(prior, column))
+                topics += _sum_of_rising(np.ascontiguousarray(doc_topic[:, k : k + 1]), prior)
         lengths = np.diff(self.corpus.start)[own]
         topics -= float((gammaln(lengths + total) - gammaln(total)).sum())
-        word_topic = state.word_topic[words]
-        value = log_rising(word_topic, _rising_table(beta, word_topic))
-        here = np.flatnonzero((seeds.word >= words.start) & (seeds.word < words.stop))
-        if len(here):  # these start from more than beta
-            n = state.word_topic[seeds.word[here], seeds.topic[here]].astype(float)
-            more = beta + seeds.amount[here]
-            value += float((log_rising_factorial(n, more) - log_rising_factorial(n, beta)).sum())
+        value = _sum_of_rising(state.word_topic[words], beta)
+        here = (seeds.word >= words.start) & (seeds.word < words.stop)  # these start from more than beta
+        n = state.word_topic[seeds.word[here], seeds.topic[here]].astype(float)
+        more = beta + seeds.amount[here]
+        value += float((log_rising_factorial(n, more) - log_rising_factorial(n, beta)).sum())
         return np.array([topics, value]), state.topic_total
 
     # ----------------------------------------------------------------------------------------------------------------
-    # What shards tell each other: one message for each shard, and one from each
+    # What shards exchange: one message to each shard, and one from each
     # ----------------------------------------------------------------------------------------------------------------
 
     def send_counts(self) -> list[Message]:
-        """Tell each shard what has changed in the counts of its words, and the topics of its ghosts from here."""
+        """Return for each shard the changes in the counts of its words, and the topics of its ghosts from here."""
         change, total = self.state.word_topic - self._words, self.state.topic_total - self._total
         return [
             {"words": (_narrow(change[words]), total), **topics}
@@ -266,7 +243,7 @@ class Shard:
         ]
 
     def receive_counts(self, messages: list[Message]) -> None:
-        """Add up the changes in the counts of own words, and take in the topics of ghosts."""
+        """Add up the changes in the counts of own words, and store the topics of ghosts."""
         words = self.part.words_of[self.part.number]
         for message in messages:
             change, total = message["words"]
@@ -276,30 +253,30 @@ class Shard:
         self.receive_topics(messages)
 
     def send_topics(self) -> list[Message]:
-        """Tell each shard the topics of its ghosts from here."""
-        told = [pack(self.state.doc_topic, ghosts) for ghosts in self.part.sent_documents]
-        return [{"topics": (n, topic, _narrow(count))} for n, topic, count in told]
+        """Return for each shard the topics of its ghosts from here."""
+        packed = [pack(self.state.doc_topic, ghosts) for ghosts in self.part.sent_documents]
+        return [{"topics": (n, topic, _narrow(count))} for n, topic, count in packed]
 
     def receive_topics(self, messages: list[Message]) -> None:
-        """Take in the topics of ghosts."""
+        """Store the topics of ghosts."""
         for rows, message in zip(self.part.ghosts_from, messages, strict=True):
             n, topic, count = message["topics"]
             unpack(n, topic, count.astype(np.float32), self.state.doc_topic, rows.start)
 
     def send_sums(self) -> list[Message]:
-        """Tell each shard the counts of own words, and the augmented variables of own pairs that end there."""
+        """Return for each shard the counts of own words, and the augmented variables of own pairs that end there."""
         counts = _narrow(self._words[self.part.words_of[self.part.number]])
         return [{"words": (counts,), "pairs": (self.state.augmented[pairs],)} for pairs in self.part.sent_pairs]
 
     def receive_sums(self, messages: list[Message]) -> None:
-        """Take in the counts of all words, and the augmented variables of pairs that enter from other shards."""
+        """Store the counts of all words, and the augmented variables of pairs that enter from other shards."""
         for words, pairs, message in zip(self.part.words_of, self.part.pairs_from, messages, strict=True):
             self._words[words] = message["words"][0]
             self.state.augmented[pairs] = message["pairs"][0]
         self.state.word_topic[:] = self._words
 
     def snapshot(self) -> tuple[NDArray[np.int32], Array, dict[str, Any], NDArray[np.uint64]]:
-        """Return all that has to be kept of the shard: own assignments, augmented variables and random states."""
+        """Return all that a checkpoint needs of the shard: own assignments, augmented variables and random states."""
         state = self.state
         own = state.augmented[: self.part.n_own_pairs].copy()
         return state.assignments.copy(), own, dict(state.rng.bit_generator.state), state.stream.copy()
@@ -320,5 +297,6 @@ def log_rising_factorial(n: NDArray, a: NDArray | float) -> NDArray[np.float64]:
     return np.asarray(gammaln(n + a) - gammaln(a))
 
 
-def _rising_table(a: float, counts: NDArray[np.float32]) -> NDArray[np.float64]:
-    return log_rising_factorial(np.arange(int(counts.max(initial=0)) + 1), a)
+def _sum_of_rising(counts: NDArray[np.float32], a: float) -> float:
+    """Return the sum of `log_rising_factorial` over counts, from a table."""
+    return float(log_rising(counts, log_rising_factorial(np.arange(int(counts.max(initial=0)) + 1), a)))

@@ -1,4 +1,4 @@
-"""Shard pools: the shards of a chain and who runs them. Here, threads of this process."""
+"""Shard pools: the shards of a chain and what runs them; here, threads of this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from linktopics.sampler.partition import Partition
 from linktopics.sampler.settings import Settings
-from linktopics.sampler.shard import Shard
+from linktopics.sampler.shard import Message, Shard
 from linktopics.sampler.state import State
 
 
@@ -20,13 +20,13 @@ class WorkersLostError(Exception):
 
 
 class ShardPool(Protocol):
-    """The shards of one chain, at work.
+    """The running shards of one chain.
 
     Attributes
     ----------
     sent : Counter
-        Bytes that went from shard to shard, or would have if each was on a machine of its own, by what was sent;
-        "sums" are what went to and from the chain itself in every iteration, and "states" what was fetched to keep.
+        Bytes sent from shard to shard, or that would be if each was on a machine of its own, by content; "sums" went
+        to and from the chain itself in every iteration, and "states" were fetched for checkpoints.
     remote : bool
         Whether workers have copies of everything, and may be lost.
     """
@@ -35,26 +35,26 @@ class ShardPool(Protocol):
     remote: bool
 
     def call_all(self, method: str, *args: Any) -> list[Any]:
-        """Call a method of every shard with the same arguments; return what each returned, in order."""
+        """Return the results of a method of every shard, called with the same arguments, in order."""
 
     def cast(self, method: str, *args: Any) -> None:
-        """Call a method of every shard that returns nothing; it may still be at it when this returns."""
+        """Call a method of every shard that returns nothing; calls may still be running when this returns."""
 
     def all_to_all(self, send: str, receive: str) -> None:
         """Let every shard `send` a message to each shard, and `receive` those to it, in order of the senders.
 
-        They may still be at it when this returns; what is asked next is answered afterwards.
+        This may return before they are done; later calls are executed afterwards.
         """
 
     def restart(self, states: list[State]) -> None:
-        """Replace workers that were lost, and let all shards begin anew at the given states."""
+        """Replace workers that were lost, and restart all shards from the given states."""
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
 
 
 class Engine(Protocol):
-    """Where pools come from; entered as a context for as long as they are needed."""
+    """Starts pools; a context manager, entered for as long as they are needed."""
 
     def __enter__(self) -> Engine: ...
 
@@ -65,7 +65,7 @@ class Engine(Protocol):
 
 
 def kind_of(method: str) -> str:
-    """Return under which name of `ShardPool.sent` the answers to a question go."""
+    """Return the name in `ShardPool.sent` under which a method's results are counted."""
     return "states" if method == "snapshot" else "sums"
 
 
@@ -78,6 +78,15 @@ def n_bytes(thing: Any) -> int:
     if isinstance(thing, (list, tuple)):
         return sum(n_bytes(value) for value in thing)
     return 8 if isinstance(thing, (int, float, np.generic)) else 0
+
+
+def message_bytes(sender: int, messages: list[Message]) -> Counter[str]:
+    """Return the sizes of what a shard sends to others, by content."""
+    sizes: Counter[str] = Counter()
+    for receiver, message in enumerate(messages):
+        if receiver != sender:
+            sizes.update({name: n_bytes(arrays) for name, arrays in message.items()})
+    return sizes
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,7 @@ class LocalShardPool:
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
     def call_all(self, method: str, *args: Any) -> list[Any]:
-        """Call a method of every shard."""
+        """Return the results of a method of every shard."""
         results = self._map(lambda shard: getattr(shard, method)(*args))
         if len(self.shards) > 1:
             self.sent[kind_of(method)] += len(self.shards) * n_bytes(args) + n_bytes(results)
@@ -137,13 +146,11 @@ class LocalShardPool:
             return
         outbox = self._map(lambda shard: getattr(shard, send)())
         for sender, messages in enumerate(outbox):
-            for receiver, message in enumerate(messages):
-                for name, arrays in message.items():
-                    self.sent[name] += n_bytes(arrays) if sender != receiver else 0
+            self.sent.update(message_bytes(sender, messages))
         self._map(lambda shard: getattr(shard, receive)([messages[shard.part.number] for messages in outbox]))
 
     def restart(self, states: list[State]) -> None:
-        """Begin anew; threads are never lost."""
+        """Raise an error: threads are never lost."""
         raise NotImplementedError("threads are not lost")
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""State: everything of a chain that changes. To keep it is a checkpoint; to go on from it continues bit for bit."""
+"""State: everything of a chain that changes. Saved, it is a checkpoint, from which the chain continues bit for bit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class State:
     augmented : ndarray of float64, shape (n_pairs,)
         The augmented variables of the loss.
     generators : list of numpy.random.Generator
-        Random numbers of the augmented variables, for each shard; those of the first serve the weights, too.
+        Random numbers of the augmented variables, for each shard; those of the first also serve the weights.
     streams : ndarray of uint64, shape (n_shards, 4)
         Random numbers of the topic sweep.
     priors : Priors
@@ -65,7 +65,7 @@ class State:
 
     @property
     def rng(self) -> np.random.Generator:
-        """The first generator: the only one of a chain in one piece, and of a shard."""
+        """The first generator: the only one of a shard, and of a chain that is not split."""
         return self.generators[0]
 
     @property
@@ -97,7 +97,7 @@ def random_states(
 def initial_state(corpus: Corpus, settings: Settings, seed: np.random.SeedSequence) -> State:
     """Return the state the paper starts from: topics drawn uniformly, augmented variables 1, weights 0.
 
-    Seed words start in their topic; one that several topics have, in the last of them.
+    Seed words start in their topic; one of several topics, in the last of them.
     """
     n_topics = settings.n_topics
     for_topics, for_rng, for_stream = seed.spawn(3)

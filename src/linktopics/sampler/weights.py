@@ -6,10 +6,10 @@ U: phi_e is then zbar_i (x) zbar_j followed by x_e. For few topics the matrix is
 factored. For more, the same distribution is drawn from without the matrix: perturb the right-hand side by noise whose
 covariance is the precision, and solve by preconditioned conjugate gradients.
 
-The precision is positive definite, but where some pairs say 1e16 times as much as the prior its rounded entries need
-not be. A factorisation that fails is tried again with `JITTERS`, and then left to conjugate gradients; conjugate
-gradients that break down begin again with a plainer preconditioner, and then the matrix is built and factored if it is
-not too large. Where all this fails, `SamplingError` says so.
+The precision is positive definite, but where some pairs have 1e16 times the weight of the prior, its rounded entries
+need not be. A factorisation that fails is tried again with `JITTERS`, and then left to conjugate gradients; conjugate
+gradients that break down start again with a simpler preconditioner, and then the matrix is built and factored if it is
+not too large. Where all this fails, `SamplingError` is raised.
 
 Only sums over pairs are needed, see `PairSums`; each shard makes its own, and they are added here.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ CHOLESKY_MAX_TOPICS = 8
 
 JITTERS = (0.0, 1e-14, 1e-12, 1e-10)
 """Shares of its diagonal that are added to a precision matrix until it can be factored. The rounding that made it
-indefinite is of the size of the first, so nothing is lost that was there: with jitter j the draw is from a Gaussian
+indefinite is of the size of the first, so no information is lost: with jitter j the draw is from a Gaussian
 whose precision is at most 1 + j times too large along any direction that matters, and larger only in directions of
 which the diagonal says 1 / j times as much as the precision itself; there the draw is too close to its mean."""
 
@@ -54,6 +55,7 @@ DENSE_MAX_TOPICS = 32
 """Up to here the matrix is built where conjugate gradients fail: 8 MB."""
 
 
+@dataclass
 class WeightSampler:
     """Draws the weights of one model, given sums over pairs.
 
@@ -71,15 +73,12 @@ class WeightSampler:
         How to draw full weights.
     """
 
-    def __init__(
-        self, n_topics: int, n_features: int, kind: str, symmetric: bool, variance: float, method: str = "auto"
-    ) -> None:
-        self.n_topics = n_topics
-        self.n_features = n_features
-        self.kind = kind
-        self.symmetric = symmetric
-        self.variance = variance
-        self.method = ("cholesky" if n_topics <= CHOLESKY_MAX_TOPICS else "cg") if method == "auto" else method
+    n_topics: int
+    n_features: int
+    kind: str
+    symmetric: bool
+    variance: float
+    method: str = "auto"
 
     def draw(self, call: CallAll, start: Array, feature_start: Array) -> tuple[Array, Array]:
         """Return new weights of topics, K x K, and of features.
@@ -87,8 +86,7 @@ class WeightSampler:
         Parameters
         ----------
         call : callable
-            ``call(name, *args)`` returns ``name(*args)`` of the sums of every shard, as a list; "noise" are standard
-            normal variates.
+            ``call(name, *args)`` returns ``name(*args)`` of the sums of every shard, as a list (see `PairSums`).
         start : ndarray of shape (K, K)
             Where conjugate gradients start: the last weights.
         feature_start : ndarray of shape (n_features,)
@@ -96,7 +94,7 @@ class WeightSampler:
         """
         if self.kind == "diagonal":
             return self._draw_diagonal(call)
-        if self.method == "cholesky":
+        if self.method == "cholesky" or (self.method == "auto" and self.n_topics <= CHOLESKY_MAX_TOPICS):
             return self._draw_cholesky(call)
         return self._draw_cg(call, start, feature_start)
 
@@ -140,12 +138,15 @@ class WeightSampler:
         precision = precision + np.eye(len(precision)) / self.variance
         if not (np.isfinite(precision).all() and np.isfinite(pull).all()):
             raise _out_of_range("the sums over pairs are not finite")
-        noise = _noise(call, len(pull))
+        noise = call("noise", len(pull))[0]  # of the first shard
         for jitter in JITTERS:
-            drawn = _draw_by_factor(precision, pull, noise, jitter)
-            if drawn is not None:
-                return drawn
-        perturbed, of_features = _added(call("perturb"))
+            found = _factor(precision, jitter)
+            if found is not None:
+                half = solve_triangular(found[0], pull, lower=True, check_finite=False) + noise
+                drawn = solve_triangular(found[0], half, lower=True, trans=1, check_finite=False)
+                if np.isfinite(drawn).all():
+                    return np.asarray(drawn)
+        perturbed, of_features = _added(call("perturbed"))
         right = np.append(free(perturbed), of_features) + noise / np.sqrt(self.variance)
         diagonal = np.diag(precision)
         solved = _conjugate_gradients(
@@ -190,13 +191,13 @@ class WeightSampler:
         return self._draw_cholesky(call)
 
     def _fold(self, gradient: Array) -> Array:
-        """Turn a gradient over all entries of U into one over the free weights, held in a matrix."""
+        """Return the gradient over the free weights, held in a matrix, for one over all entries of U."""
         if not self.symmetric:
             return gradient
         return gradient + gradient.T - np.diag(np.diag(gradient))
 
     def _measure(self) -> Array:
-        """Weight of each entry in inner products: a symmetric matrix holds its off-diagonal weights twice."""
+        """Return the weight of each entry in inner products: a symmetric matrix holds off-diagonal weights twice."""
         if not self.symmetric:
             return np.ones((self.n_topics, self.n_topics))
         return 0.5 + 0.5 * np.eye(self.n_topics)
@@ -208,7 +209,7 @@ class WeightSampler:
 
         That is a Kronecker product, scaled so that its diagonal is that of the precision: documents that are linked do
         have topics in common. It takes in stiff pairs as if they were just not stiff, and the stiffest, at most
-        `max_stiff`, are put right by Woodbury's formula. Over symmetric matrices, off-diagonal entries count twice in
+        `max_stiff`, are corrected by Woodbury's formula. Over symmetric matrices, off-diagonal entries count twice in
         the data and once in the prior, hence the half.
         """
         symmetric = self.symmetric
@@ -247,13 +248,8 @@ class WeightSampler:
 
 
 def _added(parts: list[tuple[Array, ...]]) -> list[Array]:
-    """Add up what shards returned, in their order."""
+    """Return the sums of what shards returned, added in their order."""
     return [sum(arrays[1:], start=arrays[0]) for arrays in zip(*parts, strict=True)]
-
-
-def _noise(call: CallAll, size: int) -> Array:
-    """Return standard normal variates, which the first shard draws."""
-    return np.asarray(call("noise", size)[0])
 
 
 def _inverse(matrix: Array, plain: bool) -> Array:
@@ -271,25 +267,9 @@ def _factor(matrix: Array, jitter: float = 0.0) -> tuple[Array, bool] | None:
     """
     if jitter:
         matrix = matrix + np.diag(jitter * np.diag(matrix))
-    try:
-        factor, lower = cho_factor(matrix, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    return factor, lower
-
-
-def _draw_by_factor(precision: Array, pull: Array, noise: Array, jitter: float) -> Array | None:
-    """Draw from N(Lambda^-1 pull, Lambda^-1) by standard normal noise; None if Lambda is not positive definite.
-
-    Lambda is the precision with `jitter` times its diagonal added to it.
-    """
-    found = _factor(precision, jitter)
-    if found is None:
-        return None
-    factor, _ = found
-    half = solve_triangular(factor, pull, lower=True, check_finite=False) + noise
-    drawn = solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
-    return np.asarray(drawn) if np.isfinite(drawn).all() else None
+    with suppress(np.linalg.LinAlgError):
+        return cho_factor(matrix, lower=True, check_finite=False)
+    return None
 
 
 def _out_of_range(what: str) -> SamplingError:
@@ -302,7 +282,7 @@ def _out_of_range(what: str) -> SamplingError:
 def _conjugate_gradients(
     multiply: Operator, right: Array, start: Array, precondition: Operator, measure: Array
 ) -> Array | None:
-    """Solve ``multiply(x) = right`` until the error is a small part of a standard deviation; None if that fails.
+    """Return x with ``multiply(x) = right``, to a small part of a standard deviation; None if that fails.
 
     The error d of a solution has d^T Lambda d = r^T Lambda^-1 r, about r^T M^-1 r for the preconditioner M, where a
     draw's own deviation from the mean has the number of weights. It fails if too many iterations are needed, or if
@@ -316,7 +296,7 @@ def _conjugate_gradients(
     far = error > FAR * bound
     for _ in range(CG_MAX_ITERATIONS):
         if 0 <= error <= bound:
-            # From far away the rounding of the first product is an error, too: begin again from near.
+            # From far away the rounding of the first product matters: start again from here.
             return _conjugate_gradients(multiply, right, x, precondition, measure) if far else x
         image = multiply(direction)
         curvature = float((measure * direction * image).sum())

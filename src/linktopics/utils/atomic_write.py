@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and that never replace somebody else's."""
+"""Files that appear whole or not at all, and never replace files of other programs."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def _head(path: Path) -> bytes:
         with open(path, "rb") as file:
             return file.read(HEAD_BYTES)
     except OSError:
-        return b"?"  # of no kind that we know
+        return b"?"  # of no known kind
 
 
 @contextmanager
 def atomic_write(path: Path, kind: str | None = None) -> Iterator[Path]:
-    """Give the name of a temporary file beside another, which it replaces at the end, when all of it is on disk.
+    """Yield the path of a temporary file beside another, which it replaces at the end, when all of it is on disk.
 
     Parameters
     ----------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 DELAY_SECONDS = 2.0
@@ -51,9 +50,7 @@ class ProgressBar:
             self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self.show:
             self._timer.cancel()
             self._timer.join()
@@ -62,7 +59,7 @@ class ProgressBar:
                 self._bar.stop()
 
     def advance(self, reached: float | str) -> None:
-        """Count one step, and show the log joint or the text that it reached."""
+        """Count one step, and show the log joint or a text."""
         with self._lock:
             self.done += 1
             if self._bar is not None:

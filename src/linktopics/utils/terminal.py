@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import string
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,13 +37,8 @@ def make_console() -> Console:
     return console
 
 
-def letters(n: int) -> list[str]:
-    """Return short names for n things, at most 26."""
-    return list(string.ascii_uppercase[:n])
-
-
 def join_within(words: Iterable[str], width: int) -> str:
-    """Join with commas as many of the words as fit, in their order; longer ones are left out.
+    """Return as many of the words as fit, joined with commas, in their order; longer ones are left out.
 
     Examples
     --------
