@@ -10,11 +10,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linktopics.plots._style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, STYLE, VERMILION
+from linktopics.plots._style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.titlesize": 11,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 5.5,
+}
+"""Settings of matplotlib for all figures."""
 
 GREY = "#777777"
 DASHES = ["--", "-.", ":"]

@@ -1,4 +1,4 @@
-"""Where what was read or downloaded once is kept, and how: quietly, whole files only, never needed to go on."""
+"""The cache of what was read or downloaded: whole files only, and errors are ignored, as it can be made again."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from linktopics.utils.atomic_write import atomic_write
 
 def cache_folder() -> Path:
     """
-    Give the folder in which linktopics keeps what can be made again.
+    Return the folder in which linktopics keeps what can be made again.
 
     It is ``$LINKTOPICS_CACHE`` if that is set; otherwise ``linktopics`` in ``$XDG_CACHE_HOME`` or, without that, in
     the user's cache folder: ``~/.cache``, on macOS ``~/Library/Caches``, on Windows ``%LOCALAPPDATA%``. The folder
@@ -39,7 +39,7 @@ def cache_folder() -> Path:
 
 
 def read_json(name: str) -> Any:
-    """Give the content of a cached JSON file, or None if it is not there or cannot be read."""
+    """Return the content of a cached JSON file, or None if it does not exist or cannot be read."""
     try:
         return json.loads((cache_folder() / name).read_bytes())
     except (OSError, RuntimeError, ValueError, RecursionError):

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 TIMEOUT = 30.0
-"""Seconds without an answer after which a server is given up."""
+"""Seconds without an answer after which the download fails."""
 
 MAX_SECONDS = 600.0
-"""Seconds after which a server that sends a little now and then is given up, too."""
+"""Seconds after which the download fails, even if the server still sends a little now and then."""
 
 MAX_ARCHIVE = 16 << 20
 """Bytes an archive may have; the published ones have less than one million."""
@@ -51,10 +51,10 @@ class _StaySafe(urllib.request.HTTPRedirectHandler):
 
 
 class DownloadBar(ProgressBar):
-    """Shows how much has been downloaded, after two seconds and only on a terminal; a total of 0 is not known."""
+    """Shows how much has been downloaded, after two seconds and only on a terminal; a total of 0 means unknown."""
 
     def add(self, n_bytes: int) -> None:
-        """Count so many bytes more as done."""
+        """Add these bytes to what is done."""
         with self._lock:
             self.done += n_bytes
             if self._bar is not None:
@@ -93,7 +93,7 @@ def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
     Raises
     ------
     DataError
-        If the archive cannot be had or is not the published one, or if there is nowhere to keep it. Nothing is left
+        If the archive cannot be downloaded, is not the published one or cannot be cached. Nothing is left
         behind then.
     """
     by_hand = (
@@ -125,7 +125,7 @@ def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
 
 
 def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
-    """Read what is at the address, piece by piece; any fault on the way is a DataError."""
+    """Yield what is at the address, in chunks; any failure is a DataError."""
     try:
         request = urllib.request.Request(address, headers={"User-Agent": f"linktopics/{__version__}"})
         began = time.monotonic()
@@ -134,7 +134,7 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
             length = int(stated) if stated.isdecimal() else 0
             bar = DownloadBar(length)
             with bar:
-                while chunk := response.read1(CHUNK):  # what is there: a server may take its time for more
+                while chunk := response.read1(CHUNK):  # what has arrived: more may take a while
                     bar.add(len(chunk))
                     if time.monotonic() - began > MAX_SECONDS:
                         raise TimeoutError(f"not done after {MAX_SECONDS:g} seconds")
@@ -153,7 +153,7 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
             return
         reason = f"the connection broke off after {bar.done:,} of {length:,} bytes"
     shown = " ".join("".join(letter if letter.isprintable() else " " for letter in reason).split())[:200]
-    raise DataError(f"{address} cannot be downloaded ({shown}); {by_hand}.")  # it may have chosen the words
+    raise DataError(f"{address} cannot be downloaded ({shown}); {by_hand}.")  # the server may have chosen the words
 
 
 def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: str) -> dict[str, bytes]:
@@ -161,7 +161,7 @@ def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: s
     contents: dict[str, bytes] = {}
     try:
         with gzip.GzipFile(fileobj=archive) as stream:
-            # Unpacked up to a limit before anything in it is believed: no header can ask for more than that.
+            # Unpacked up to a limit before anything in it is trusted: no header can ask for more than that.
             plain = stream.read(MAX_CONTENT + 1)
         if len(plain) > MAX_CONTENT:
             raise DataError(f"{address} is not the published archive: its content is too large; {by_hand}.")
@@ -170,7 +170,7 @@ def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: s
                 if number == MAX_MEMBERS:
                     raise DataError(f"{address} is not the published archive: it has too many files; {by_hand}.")
                 file_name = member.name.rpartition("/")[2]
-                # A sparse file may say that it is far larger than what stands in the archive.
+                # A sparse file may claim to be far larger than its content in the archive.
                 if file_name in sums and member.isreg() and not member.issparse() and member.size <= len(plain):
                     file = tar.extractfile(member)
                     contents[file_name] = file.read() if file else b""

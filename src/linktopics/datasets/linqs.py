@@ -83,7 +83,7 @@ def load_citeseer() -> DocumentNetwork:
     """
     Load Citeseer: papers on computer science and the citations between them.
 
-    Where the files come from is said in `load_cora`; the folder is ``citeseer``.
+    The files come from the same places as in `load_cora`; the folder is ``citeseer``.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def load_webkb(universities: str | Iterable[str] | None = None) -> DocumentNetwo
     """
     Load WebKB: web pages of computer science departments and the links between them.
 
-    Where the files come from is said in `load_cora`; the folder is ``webkb``.
+    The files come from the same places as in `load_cora`; the folder is ``webkb``.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _load(name: str, parts: list[str]) -> DocumentNetwork:
 
 
 def _find(name: str) -> tuple[Path, str]:
-    """Give the folder of a data set, the user's own or the cache's, and what to do if it is not as it should be."""
+    """Return the folder of a data set, the user's own or the cache's, and the cure for errors in it."""
     own = os.environ.get("LINKTOPICS_DATA")
     if own:
         place = Path(own).expanduser()
@@ -190,7 +190,7 @@ def _find(name: str) -> tuple[Path, str]:
 
 
 def _check(folder: Path, name: str, sums: dict[str, str], cure: str) -> Path:
-    """Give a file of a data set, if it is the published one."""
+    """Return a file of a data set, if it is the published one."""
     file = find_file(folder, [name])
     if file is None:
         raise DataError(f"{folder}: there is no {name} or {name}.gz; {cure}.")

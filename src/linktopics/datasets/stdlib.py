@@ -14,9 +14,9 @@ import sysconfig
 import textwrap
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linktopics.datasets._cache import read_json, write_json
 from linktopics.errors import DataError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from linktopics.network import DocumentNetwork
 
-# Part of the key of the cache: raise it whenever the same source would be read differently.
+# Part of the cache key: raise it whenever the same source would be read differently.
 LOADER_VERSION = 1
 
 # Parts of a dotted name that mark a module, and all below it, as left out.
@@ -49,36 +49,19 @@ CHARACTER_SET = re.compile(
     r"|big5\w*|euc_\w+|gb\w+|hz|johab|shift_jis\w*)"
 )
 
-# How generated tables (token, keyword, pydoc_data.topics, ...) say so, in their first lines.
+# What the first lines of generated tables (token, keyword, pydoc_data.topics, ...) say.
 GENERATED = re.compile(rb"auto-?generated|automatically generated|(file is|was) generated", re.IGNORECASE)
 GENERATED_WITHIN = 400  # bytes
 
-# Words with which modules on any subject speak of code, and words of any documentation: they would fill a topic or two
-# of their own and stand among the first words of the others. Words of a subject stay ("file", "test", "format").
-CODE_WORDS = """
-arg args argument arguments attribute attributeerror attributes bool boolean call called caller calls class classes
-cls code constructor def default defaults dict dictionary docstring error errors exception exceptions false func
-function functions getattr given helper implementation implements indexerror init instance instances int integer
-isinstance item items iter keyerror keyword kwargs len list lists method methods module modules name named names new
-none notimplementederror obj object objects optional overridden override param parameter parameters pass passed python
-raise raised raises repr return returned returning returns self set sets str string strings subclass subclasses sys
-true tuple type typeerror types use used uses using value valueerror values wrapper
-"""
-DOCUMENTATION_WORDS = """
-add added additional allow allows appropriate available base based behavior calling case certain change check contain
-containing contains corresponding create created current currently defined details different directly does equivalent
-example examples exist expected explicitly following form handle including information instead just like make means
-multiple necessary need needed needs non note number particular possible provide provided provides required result
-results simple single specific specified specify standard support supported supports takes treated useful various want
-way work works
-"""
+# Words of code and of documentation on any subject: they would fill a topic or two of their own and stand among the
+# first words of the others. Words of a subject stay ("file", "test", "format").
+STOP_WORDS = "stop_words.txt"
 
 # Letters only, three or more; "_" separates words as a blank does; a word with a digit in it or cut by "n't" is none.
 WORD = r"(?<![^\W_])[^\W\d_]{3,}(?![^\W_]|'t\b)"
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(NamedTuple):
     """One document: a module's dotted name, a short title, and its words."""
 
     name: str
@@ -106,7 +89,7 @@ def load_stdlib(*, cache: bool = True) -> DocumentNetwork:
     -------
     DocumentNetwork
         A directed network. Ids are dotted names such as ``"asyncio.streams"``; titles are the first sentences of the
-        docstrings; the label of a module is its top-level package, or ``"module"`` if it stands alone.
+        docstrings; the label of a module is its top-level package, or ``"module"`` if it is in no package.
 
     Raises
     ------
@@ -130,13 +113,13 @@ def load_stdlib(*, cache: bool = True) -> DocumentNetwork:
     ('Heap queue algorithm (a.k.a. priority queue)', 'module')
     """
     folder = library_folder()
-    files = dict(find_modules(folder, top_level=sys.stdlib_module_names))
-    key = _cache_name(folder, files)
+    paths = dict(find_modules(folder, top_level=sys.stdlib_module_names))
+    key = _cache_name(folder, paths)
     content = _decode(read_json(key)) if cache else None
     if content is None:
-        content = read_modules(files)
+        content = read_modules(paths)
         if cache and content[0]:
-            write_json(key, [[[module.name, module.title, module.text] for module in content[0]], content[1]])
+            write_json(key, content)
     modules, links = content
     if not modules:
         raise DataError(
@@ -147,7 +130,7 @@ def load_stdlib(*, cache: bool = True) -> DocumentNetwork:
 
 
 def library_folder() -> Path:
-    """Give the folder of the standard library of the running Python, also in a virtual environment."""
+    """Return the folder of the standard library of the running Python, also in a virtual environment."""
     return Path(sysconfig.get_paths()["stdlib"])
 
 
@@ -164,7 +147,7 @@ def find_modules(
     top_level : collection of str, optional
         The top-level names that belong to it; by default all do.
     prefix : str, default=""
-        What stands before the names, up to a last dot, when the folder is that of a package.
+        The name of the package and a dot, when the folder is that of a package.
 
     Yields
     ------
@@ -184,17 +167,17 @@ def find_modules(
 
 
 def is_left_out(name: str) -> bool:
-    """Say whether a module is a test, an example, vendored or a table, by its dotted name."""
+    """Return whether a module is a test, an example, vendored or a table, by its dotted name."""
     return any(LEFT_OUT.fullmatch(part) for part in name.split(".")) or CHARACTER_SET.fullmatch(name) is not None
 
 
-def read_modules(files: dict[str, Path]) -> tuple[list[Module], list[tuple[str, str]]]:
+def read_modules(paths: dict[str, Path]) -> tuple[list[Module], list[tuple[str, str]]]:
     """
     Read the documents and links of a library.
 
     Parameters
     ----------
-    files : dict of str to pathlib.Path
+    paths : dict of str to pathlib.Path
         The file of every module of the library, also of those that will be left out: an import of one of them is
         then no import of the package around it.
 
@@ -206,17 +189,17 @@ def read_modules(files: dict[str, Path]) -> tuple[list[Module], list[tuple[str, 
         Importing and imported module, sorted, each pair once, never a module and itself.
     """
     modules, imports = [], set()
-    for name, path in sorted(files.items()):
+    for name, path in sorted(paths.items()):
         tree = None if is_left_out(name) else _parse(path)
         if tree is not None:
             modules.append(_describe(name, tree))
-            imports |= {(name, target) for target in imported(tree, name, path.name == "__init__.py", files)}
+            imports |= {(name, target) for target in imported(tree, name, path.name == "__init__.py", paths)}
     kept = {module.name for module in modules}
     return modules, sorted((a, b) for a, b in imports if a != b and b in kept)
 
 
 def _parse(path: Path) -> ast.Module | None:
-    """Parse a file without what it does only as a script; give None if it is generated or cannot be parsed."""
+    """Parse a file without its code for use as a script; return None if it is generated or cannot be parsed."""
     try:
         source = path.read_bytes()
         if GENERATED.search(source[:GENERATED_WITHIN]):
@@ -231,7 +214,7 @@ def _parse(path: Path) -> ast.Module | None:
 
 
 def _is_script(node: ast.stmt) -> bool:
-    """Recognise ``if __name__ == "__main__":``, where many modules keep a self-test and its imports."""
+    """Return whether this is ``if __name__ == "__main__":``, where many modules keep a self-test and its imports."""
     return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
 
 
@@ -257,7 +240,7 @@ def imported(tree: ast.Module, name: str, is_package: bool, modules: Collection[
     is_package : bool
         Whether the source is that of a package, an ``__init__.py``.
     modules : collection of str
-        The modules that exist; imports of others are passed over.
+        The modules that exist; imports of others are ignored.
 
     Yields
     ------
@@ -291,7 +274,7 @@ def _nearest(candidate: str, modules: Collection[str]) -> str:
 
 
 def _describe(name: str, tree: ast.Module) -> Module:
-    """Collect a module's title and words."""
+    """Return a module's name, title and words."""
     docstrings, names = [ast.get_docstring(tree) or ""], [name]
     for node in statements(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -305,13 +288,13 @@ def _describe(name: str, tree: ast.Module) -> Module:
 
 
 def split_name(name: str) -> str:
-    """Split the name of a thing into words: ``"HTTPServer_class"`` becomes ``"HTTP Server class"``."""
+    """Split a name into words: ``"HTTPServer_class"`` becomes ``"HTTP Server class"``."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return " ".join(re.split(r"[\W_]+", spaced)).strip()
 
 
 def _title(name: str, docstring: str) -> str:
-    """Take the first sentence of a docstring that is more than the module's name, cut to a line's length."""
+    """Return the first sentence of a docstring that is more than the module's name, cut to the length of a line."""
     own_name = rf"(Module )?({re.escape(name)}|{re.escape(name.rpartition('.')[2])})(\.py)?(\s*(--?|:)\s+|$)"
     for paragraph in re.split(r"\n\s*\n", docstring):
         text = re.sub(r"\s*[=~*-]{3,}.*", "", " ".join(paragraph.split()))  # without underlining
@@ -321,10 +304,10 @@ def _title(name: str, docstring: str) -> str:
     return name
 
 
-def _cache_name(folder: Path, files: dict[str, Path]) -> str:
+def _cache_name(folder: Path, paths: dict[str, Path]) -> str:
     """Name the cache file so that another version, another place or a changed file means another name."""
     digest = hashlib.sha256(f"{LOADER_VERSION}\n{folder}\n".encode(errors="surrogateescape"))
-    for name, path in files.items():
+    for name, path in paths.items():
         status = path.stat()
         digest.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
     version = ".".join(map(str, sys.version_info[:3]))
@@ -332,7 +315,7 @@ def _cache_name(folder: Path, files: dict[str, Path]) -> str:
 
 
 def _decode(content: Any) -> tuple[list[Module], list[tuple[str, str]]] | None:
-    """Take modules and links from cached JSON; None if it is not what was written."""
+    """Return modules and links from cached JSON; None if it is not what was written."""
     try:
         modules = [Module(*map(str, fields)) for fields in content[0]]
         links = [(str(source), str(target)) for source, target in content[1]]
@@ -343,15 +326,15 @@ def _decode(content: Any) -> tuple[list[Module], list[tuple[str, str]]] | None:
 
 
 def make_vectorizer() -> CountVectorizer:
-    """Make the vectorizer of the network, not fitted yet."""
+    """Return the vectorizer of the network, not fitted yet."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-    stop_words = ENGLISH_STOP_WORDS.union(CODE_WORDS.split(), DOCUMENTATION_WORDS.split())
+    stop_words = ENGLISH_STOP_WORDS.union(files(__package__).joinpath(STOP_WORDS).read_text(encoding="utf-8").split())
     return CountVectorizer(stop_words=sorted(stop_words), token_pattern=WORD, min_df=3, max_df=0.4)
 
 
 def _network(modules: list[Module], links: list[tuple[str, str]]) -> DocumentNetwork:
-    """Count the words; leave out modules that have none of the vocabulary (an empty ``__init__.py``)."""
+    """Return the network of modules without those that have no word of the vocabulary (an empty ``__init__.py``)."""
     from linktopics.network import DocumentNetwork
 
     vectorizer = make_vectorizer()
@@ -374,7 +357,7 @@ def _network(modules: list[Module], links: list[tuple[str, str]]) -> DocumentNet
 
 
 def _labels(names: Iterable[str]) -> list[str]:
-    """Label each module with its top-level package, or "module" if it is not in one with others."""
+    """Return the top-level package of each module, or "module" if it is not in one with others."""
     tops = [name.partition(".")[0] for name in names]
     sizes = Counter(tops)
     return [top if sizes[top] > 1 else "module" for top in tops]

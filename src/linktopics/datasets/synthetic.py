@@ -2,7 +2,7 @@
 Networks simulated from the model, up to millions of documents.
 
 A link i -> j is there with probability sigmoid(s_ij + b), where s_ij = zbar_i^T U zbar_j, independently of all others.
-There are too many pairs to throw a coin for each, so links are drawn by thinning. Throw points on the pairs, a Poisson
+There are too many pairs to draw each, so links are drawn by thinning. Throw points on the pairs, a Poisson
 number of mean r_ij = log(1 + exp(s_ij + b)) on each: a pair gets none with probability
 exp(-r_ij) = 1 - sigmoid(s_ij + b), so that the pairs with a point or more are exactly the links wanted. And points need
 not be thrown pair by pair: throw more of them, at a rate R >= r_ij that many pairs share, and keep each with
@@ -11,7 +11,7 @@ probability r_ij / R.
 The shared rates: with y_j = U zbar_j the score is the product of zbar_i and y_j. Targets with similar y are put into a
 group. As zbar_i is not negative, its product with the largest value of each coordinate of y in the group bounds the
 scores of source i with all of the group. So the work is one rate for each source and group, and one score for each
-point. How targets are grouped decides how many points are thrown in vain, and nothing else.
+point. How targets are grouped decides how many points are rejected, and nothing else.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def make_network(
     mean_degree : float, default=5
         Links per document: ``mean_degree * n_documents`` links are expected, in directed and undirected networks.
     weights : array of shape (n_topics, n_topics), optional
-        Row k, column l says how much documents of topic k are drawn to link to documents of topic l; symmetric if
+        Row k, column l is how much documents of topic k tend to link to documents of topic l; symmetric if
         the network is undirected. By default 4 on the diagonal and -1 elsewhere, but 4 also from topic 0 to topic 1
         and from topic 2 to topic 3 (where there are so many), and the other way round too if undirected.
     alpha : float, default=1.0
@@ -151,7 +151,7 @@ def make_network(
     random_state : int, RandomState, Generator or None, default=None
         The same number gives the same network.
     return_truth : bool, default=False
-        Give also what the network was made from.
+        Whether to return also what the network was made from.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def _check_sizes(
 
 
 def _check_weights(weights: ArrayLike | None, n_topics: int, directed: bool) -> np.ndarray:
-    """Give the weights as an array, the default ones if there are none."""
+    """Return the weights as an array, the default ones if there are none."""
     if weights is None:
         matrix = np.full((n_topics, n_topics), INDIFFERENCE)
         np.fill_diagonal(matrix, ATTRACTION)
@@ -286,7 +286,7 @@ def _blocks(n: int, size: int) -> Iterator[slice]:
 def _find_intercept(
     zbar: np.ndarray, weights: np.ndarray, mean_degree: float, directed: bool, rng: np.random.Generator
 ) -> float:
-    """Find the intercept with which ``mean_degree * n_documents`` links are expected."""
+    """Return the intercept with which ``mean_degree * n_documents`` links are expected."""
     n = len(zbar)
     reach = zbar @ weights.T
     if n * (n - 1) <= N_PAIRS:
@@ -301,7 +301,7 @@ def _find_intercept(
 
 
 def _scores(zbar: np.ndarray, reach: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """``(zbar[source] * reach[target]).sum(axis=1)``, in blocks."""
+    """Return ``(zbar[source] * reach[target]).sum(axis=1)``, in blocks."""
     scores = np.empty(len(source))
     for block in _blocks(len(source), 1 << 16):
         scores[block] = np.einsum("ij,ij->i", zbar[source[block]], reach[target[block]])
@@ -316,7 +316,7 @@ def _draw_links(
     rng: np.random.Generator,
     n_groups: int = N_GROUPS,
 ) -> np.ndarray:
-    """Draw the links as the module's docstring says; sorted, unique, smaller index first if undirected."""
+    """Draw the links as explained at the top of the module; sorted, unique, smaller index first if undirected."""
     n = len(zbar)
     reach = zbar @ weights.T
     group = _group(reach, n_groups, rng)
@@ -346,7 +346,7 @@ def _draw_links(
 
 
 def _group(points: np.ndarray, n_groups: int, rng: np.random.Generator) -> np.ndarray:
-    """Put similar points into groups, numbered from 0, none empty: a few rounds of k-means on a sample."""
+    """Return the group of each point, numbered from 0, none empty: a few rounds of k-means on a sample."""
     n = len(points)
     centres = np.unique(points[rng.choice(n, min(n, n_groups), replace=False)], axis=0)
     sample = points[rng.choice(n, min(n, 32 * n_groups), replace=False)]

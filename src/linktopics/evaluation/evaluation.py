@@ -17,6 +17,7 @@ import pandas as pd
 from linktopics.errors import DataError
 from linktopics.evaluation.folds import Indices, Result, ResultFile, Task, run_task, task_keys
 from linktopics.network import DocumentNetwork
+from linktopics.network.inputs import check_direction
 from linktopics.network.validation import user_stacklevel
 from linktopics.registry import METRICS
 from linktopics.utils.checks import check_whole_number
@@ -185,7 +186,7 @@ def evaluate(
     folds : int, default=5
         Number of folds.
     words : bool, default=True
-        Whether to predict words from links, too.
+        Whether to predict words from links as well.
     direction : {"both", "out", "in"}, default="both"
         What a true link is: a link either way, one from the new document or one to it. Undirected networks have only
         the first.
@@ -195,8 +196,8 @@ def evaluate(
         Chooses the folds and the seeds of the models.
     resume : path, default=None
         A file to which each result is added at once. If it is there already, the results in it that belong to the same
-        data, folds, seed, model, parameters and version of linktopics are taken from it. It cannot know of changes in
-        the code of a model.
+        data, folds, seed, model, parameters and version of linktopics are taken from it. Changes in the code of a
+        model are not noticed.
     verbose : bool or "auto", default="auto"
         Whether to show a progress bar; "auto" does after two seconds, on a terminal.
 
@@ -213,7 +214,7 @@ def evaluate(
         - ``word_rank``: mean rank of the words of test documents, predicted from their links with training documents,
           over documents that have one; NaN for models that do not predict words,
         - any metric that `linktopics.metrics.register_metric` has added,
-        - ``train_seconds``, ``test_seconds`` (links), ``words_seconds``, and, where the model tells,
+        - ``train_seconds``, ``test_seconds`` (links), ``words_seconds``, and, where the model has `timings_`,
           ``topics_seconds``, ``augmented_seconds``, ``weights_seconds``; all on one thread of linear algebra,
         - ``n_test_links``: true links, that is, linked pairs of a test and a training document.
 
@@ -232,8 +233,7 @@ def evaluate(
         raise DataError(
             f"evaluate needs a DocumentNetwork, not a {type(network).__name__}; make one of your data first."
         )
-    if direction not in ("both", "out", "in"):
-        raise ValueError(f'direction is {direction!r}; it must be "both", "out" or "in".')
+    check_direction(direction)
     estimators = _as_estimators(models)
     parts = document_folds(network.n_documents, folds, random_state)
     _check_links(network, parts, direction)
@@ -292,16 +292,14 @@ def _run_all(
     verbose: bool | str,
 ) -> list[dict[str, Any]]:
     """Return the rows of all tasks in their order; those in the file are not run again, the others are added to it."""
-    keys = [] if file is None else task_keys(network, tasks, folds)
-    rows = {}
-    if file is not None:
-        rows = {
-            n: {**file.finished[key], "model": tasks[n].label}
-            for n, key in enumerate(keys)
-            if METRICS.keys() <= file.finished.get(key, {}).keys()  # a metric may have been registered since
-        }
+    keys, finished = ([], {}) if file is None else (task_keys(network, tasks, folds), file.finished)
+    rows = {
+        number: {**finished[key], "model": tasks[number].label}
+        for number, key in enumerate(keys)
+        if METRICS.keys() <= finished.get(key, {}).keys()  # a metric may have been registered since
+    }
     pending = [number for number in range(len(tasks)) if number not in rows]
-    told = set()
+    warned = set()
     with ProgressBar(len(pending), verbose, "evaluating", "evaluating") as progress:
         for number, row, caught in _results(network, tasks, pending, n_jobs):
             rows[number] = row
@@ -310,15 +308,15 @@ def _run_all(
             progress.advance(f"{row['model']}, fold {row['fold']}: link rank {row['link_rank']:,.1f}")
             for category, text in caught:
                 about = (row["model"], category, re.sub(r"[\d.,]+", "", text))
-                if about not in told:  # once per model, not in every fold
-                    told.add(about)
+                if about not in warned:  # once per model, not in every fold
+                    warned.add(about)
                     text = f"{row['model']}, fold {row['fold']}: {text}"
                     warnings.warn(text, category, stacklevel=user_stacklevel())
     return [rows[number] for number in range(len(tasks))]
 
 
 def _results(network: DocumentNetwork, tasks: list[Task], pending: list[int], n_jobs: int | None) -> Iterator[Result]:
-    """Run the pending tasks, here or in processes, and yield what each gives as soon as it is done."""
+    """Run the pending tasks, here or in processes, and yield each result as soon as it is done."""
     workers = min(joblib.effective_n_jobs(n_jobs), len(pending))
     if workers <= 1:
         for number in pending:

@@ -7,7 +7,6 @@ import os
 import pickle
 import time
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,6 +25,7 @@ from linktopics.evaluation.metrics import link_ranks, word_ranks
 from linktopics.model.estimator import RelationalTopicModel
 from linktopics.network import DocumentNetwork
 from linktopics.network.pairs import links_between
+from linktopics.prediction.ranking import blocks_of
 from linktopics.registry import METRICS, extensions, install
 from linktopics.utils.atomic_write import check_no_device
 from linktopics.utils.blas import one_thread
@@ -36,7 +36,7 @@ Result: TypeAlias = tuple[int, dict[str, Any], list[tuple[type[Warning], str]]]
 """Number of the task, its row, and the warnings it gave."""
 
 BLOCK_CELLS = 20_000_000
-"""Entries of the largest array of scores or word probabilities that is asked of a model at once."""
+"""Entries of the largest array of scores or word probabilities that a model is asked for."""
 
 EXACT_AUC_CELLS = 50_000_000
 """Pairs of test and training documents up to which all of them enter the AUC."""
@@ -48,7 +48,7 @@ NO_MATTER = ("n_jobs", "verbose", "resume")
 """Parameters of models that change nothing in what they predict."""
 
 MARK = "linktopics_result"
-"""The key of a result, which stands first in its line."""
+"""The key of a result, first in its line."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class Task:
 
     @property
     def seeds(self) -> np.random.SeedSequence:
-        """Where all randomness of the task comes from."""
+        """The seeds of all that is random in the task."""
         return np.random.SeedSequence([self.random_state, self.fold])
 
 
 def run_task(network: DocumentNetwork, number: int, task: Task) -> Result:
-    """Fit and score a model on a fold; an error is passed on with the names of both.
+    """Fit and score a model on a fold; an error is raised again with the names of both.
 
     Linear algebra is held to one thread: its sums depend on the number of threads, and seconds can be compared.
     """
@@ -102,17 +102,15 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
         start = time.perf_counter()
         model.fit(training)
     row = {"model": task.label, "fold": task.fold, "train_seconds": time.perf_counter() - start}
-    truth = {"both": outgoing + incoming, "out": outgoing, "in": incoming}[
-        task.direction if network.directed else "both"
-    ]
+    wanted = task.direction if network.directed else "both"
+    truth = {"both": outgoing + incoming, "out": outgoing, "in": incoming}[wanted]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NetworkWarning)  # test documents without words, of which the network has told
-        # Features of pairs may ask for ids and columns; models of other people know counts.
+        warnings.simplefilter("ignore", NetworkWarning)  # test documents without words, which the network has warned of
+        # Features of pairs may ask for ids and columns; models of other packages take counts.
         reads_networks = getattr(model, "_reads_networks", False)
         documents = network.subset(task.test).without_links() if reads_networks else counts
         row |= _score_links(model, documents, truth, task)
-        predicts_words = task.words and hasattr(model, "word_probabilities")
-        if predicts_words:
+        if task.words and hasattr(model, "word_probabilities"):
             row |= _score_words(model, counts, outgoing, incoming, training.ids)
     timings = getattr(model, "timings_", {})
     row |= {f"{part}_seconds": float(timings.get(part, np.nan)) for part in ("topics", "augmented", "weights")}
@@ -121,23 +119,19 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
 
 @cache
 def _warm_up(n_topics: int, loss: str, weights: str, sampler: str, directed: bool) -> None:
-    """Compile the kernels of such models, or load them, so that no time measured later is time of that."""
+    """Compile or load the kernels of such models, so that the times measured later do not include it."""
     network = DocumentNetwork(np.eye(4, dtype=int), [(0, 1), (1, 2)], directed=directed)
-    short: dict[str, Any] = {
-        "n_burn_in": 0,
-        "n_samples": 1,
-        "thin": 1,
-        "negatives": 1,
-        "random_state": 0,
-        "verbose": False,
-    }
-    model = RelationalTopicModel(n_topics, loss=loss, weights=weights, sampler=sampler, **short).fit(network)
+    model = RelationalTopicModel(
+        n_topics, loss=loss, weights=weights, sampler=sampler, n_burn_in=0, n_samples=1, thin=1, negatives=1,
+        random_state=0, verbose=False,
+    )  # fmt: skip
+    model.fit(network)
     model.predict_links(network.counts)
     model.word_probabilities([[0]])
 
 
 def seeded(model: Any, seeds: np.random.SeedSequence) -> Any:
-    """Set every `random_state` of a model that is None, its parts' ones included, to a number; return the model."""
+    """Return the model with every `random_state` that is None, also of its parts, set to a number."""
     seed = int(seeds.generate_state(1)[0])
     missing = [name for name, value in model.get_params().items() if _last(name) == "random_state" and value is None]
     return model.set_params(**dict.fromkeys(missing, seed))
@@ -148,19 +142,12 @@ def _last(parameter: str) -> str:
     return parameter.rpartition("__")[2]
 
 
-def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Yield ranges of rows that make blocks of at most `BLOCK_CELLS` entries."""
-    step = max(1, BLOCK_CELLS // n_columns)
-    for first in range(0, n_rows, step):
-        yield slice(first, min(first + step, n_rows))
-
-
 def _score_links(model: Any, documents: Any, truth: csr_array, task: Task) -> dict[str, float]:
-    n_pairs = truth.shape[0] * truth.shape[1]
-    share = SAMPLED_NONLINKS / n_pairs if n_pairs > EXACT_AUC_CELLS else None
+    n_new, n_old = truth.shape
+    share = SAMPLED_NONLINKS / (n_new * n_old) if n_new * n_old > EXACT_AUC_CELLS else None
     rng = np.random.default_rng(task.seeds.spawn(1)[0])
     ranks, scores, linked, seconds = [], [], [], 0.0
-    for rows in _blocks(*truth.shape):
+    for rows in blocks_of(n_new, n_old, BLOCK_CELLS):
         start = time.perf_counter()
         some = documents.subset(np.arange(rows.start, rows.stop)) if hasattr(documents, "subset") else documents[rows]
         block = np.asarray(model.predict_links(some, direction=task.direction))
@@ -174,7 +161,7 @@ def _score_links(model: Any, documents: Any, truth: csr_array, task: Task) -> di
         if links.nnz:
             ranks.append(link_ranks(block, links))
         dense = links.toarray()
-        if share is not None:  # all links, and pairs drawn at random of which those that are links are left out
+        if share is not None:  # all links, and random pairs that are not links
             drawn = rng.integers(block.size, size=round(share * block.size))
             chosen = np.concatenate([np.flatnonzero(dense), drawn[~dense.ravel()[drawn]]])
             block, dense = block.ravel()[chosen], dense.ravel()[chosen]
@@ -198,7 +185,7 @@ def _score_words(
     """Score the words of documents with links, predicted from their links; those without words have none to score."""
     known = np.flatnonzero(((outgoing + incoming).sum(axis=1) > 0) & (counts.sum(axis=1) > 0))
     ranks, seconds = [], 0.0
-    for rows in _blocks(len(known), counts.shape[1]):
+    for rows in blocks_of(len(known), counts.shape[1], BLOCK_CELLS):
         documents = known[rows]
         links = _ids(outgoing[documents], ids)
         linked_by = _ids(incoming[documents], ids) if incoming.nnz else None
@@ -245,7 +232,7 @@ def _class_name(thing: Any) -> str:
 
 
 class ResultFile:
-    """Finished tasks in a file, a JSON object per line; each is written the moment it is there.
+    """Finished tasks in a file, a JSON object per line; each is written at once.
 
     A line that was cut off when the program ended is dropped.
 
@@ -285,7 +272,7 @@ class ResultFile:
     def __exit__(self, *_: object) -> None:
         is_empty = os.fstat(self._file.fileno()).st_size == 0
         self._file.close()
-        if self._is_new and is_empty:  # nothing came of it, as if it had not been
+        if self._is_new and is_empty:  # no task was finished, so leave no file behind
             with suppress(OSError):
                 os.unlink(self.path)
 
@@ -314,7 +301,7 @@ class ResultFile:
         return DataError(f"line {line} of {path!r} is not a result of an evaluation; give resume another file name.")
 
     def add(self, key: str, row: dict[str, Any]) -> None:
-        """Write a finished task, or nothing where there is no room."""
+        """Write a finished task, or nothing if the disk is full."""
         values = {name: None if value != value else value for name, value in row.items()}
         rest = memoryview(json.dumps({MARK: key, **values}, allow_nan=False).encode() + b"\n")
         size = os.fstat(self._file.fileno()).st_size

@@ -109,11 +109,12 @@ def link_rank(scores: ArrayLike, links: Any) -> float:
     >>> link_rank([[0.9, 0.1, 0.5, 0.5], [0.1, 0.2, 0.3, 0.4]], [[1, 0, 1, 0], [1, 0, 0, 0]])
     2.5
     """
-    return _link_rank(link_ranks(scores, links))
+    return _mean_rank(link_ranks(scores, links))
 
 
+@register_metric("word_rank", of="word ranks", better="lower", title="word rank")
 @register_metric("link_rank", of="link ranks", better="lower", title="link rank")
-def _link_rank(ranks: NDArray[np.float64]) -> float:
+def _mean_rank(ranks: NDArray[np.float64]) -> float:
     return float(ranks.mean())
 
 
@@ -209,7 +210,7 @@ def word_ranks(probabilities: ArrayLike, counts: Any) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_tokens,)
         Ranks, document by document; 1 is the most probable word, ties are averaged, and a word that occurs n times
-        stands n times.
+        has n ranks.
 
     Examples
     --------
@@ -233,12 +234,7 @@ def word_rank(probabilities: ArrayLike, counts: Any) -> float:
     >>> word_rank([[0.5, 0.25, 0.25]], [[2, 0, 1]])
     1.5
     """
-    return _word_rank(word_ranks(probabilities, counts))
-
-
-@register_metric("word_rank", of="word ranks", better="lower", title="word rank")
-def _word_rank(ranks: NDArray[np.float64]) -> float:
-    return float(ranks.mean())
+    return _mean_rank(word_ranks(probabilities, counts))
 
 
 def _ranks(scores: NDArray[Any], wanted: csr_array) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ def _predicts_words(search: LinkSearchCV) -> bool:
     return hasattr(search.estimator, "word_probabilities")
 
 
+@dataclass(eq=False, repr=False)
 class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
     """A model whose parameters are chosen by cross-validation over the documents of the network it is fitted on.
 
@@ -77,28 +79,16 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
     {'n_topics': 2}
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        folds: int = 3,
-        metric: str = "link_rank",
-        n_candidates: int | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        resume: str | os.PathLike[str] | None = None,
-        verbose: bool | str = "auto",
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.folds = folds
-        self.metric = metric
-        self.n_candidates = n_candidates
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.resume = resume
-        self.verbose = verbose
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    folds: int = 3
+    metric: str = "link_rank"
+    n_candidates: int | None = None
+    n_jobs: int | None = None
+    random_state: int = 0
+    resume: str | os.PathLike[str] | None = None
+    verbose: bool | str = "auto"
 
     def fit(self, network: DocumentNetwork, y: Any = None) -> LinkSearchCV:
         """Try the combinations on held-out documents of the network and fit the best on all of it.

@@ -41,7 +41,7 @@ def extended_network(
         report_unseen(network, listed, int(new_counts.sum()))
 
     def joined(old: np.ndarray | None, given: Any, name: str) -> list[Any] | None:
-        """Put two columns together; None stands for values that one of them lacks."""
+        """Return two columns as one; None stands for values that one of them lacks."""
         if old is None and given is None:
             return None
         new = [None] * n_new
@@ -84,13 +84,13 @@ def _with_grown_vocabulary(network: DocumentNetwork, texts: list[str]) -> Docume
     if unseen is None or not hasattr(network.vectorizer, "vocabulary_"):
         raise DataError(
             "the vocabulary can only grow where the network's vectorizer is like scikit-learn's CountVectorizer; leave "
-            "out grow_vocabulary=True, or make the whole network anew from all texts."
+            "out grow_vocabulary=True, or make a new network from all texts."
         )
     assert network.vocabulary is not None
     if network.texts is None:
         raise DataError(
-            "the vocabulary can only grow where the network has its texts: without them one cannot tell new words from "
-            "those that were left out; leave out grow_vocabulary=True, or make the whole network anew from all texts."
+            "the vocabulary can only grow where the network has its texts: without them new words look the same as "
+            "those that were left out; leave out grow_vocabulary=True, or make a new network from all texts."
         )
     left_out: set[str] = set().union(*(network.unseen_words(network.texts) or []))
     new = list(dict.fromkeys(word for words in unseen for word in words if word not in left_out))

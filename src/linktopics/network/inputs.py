@@ -81,7 +81,7 @@ def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool
     links : array-like of shape (n_links, 2), square sparse matrix or None
         Links between the rows of a count matrix; a DocumentNetwork brings its own.
     directed : bool or None
-        Whether the direction of links counts; None takes the network's word (a count matrix is directed).
+        Whether the direction of links counts; None is as in the network (a count matrix is directed).
     """
     network = _as_network(estimator, X, links, directed)
     check_tokens(network)
@@ -111,7 +111,7 @@ def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | N
 
 
 def _validated(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
-    """Return counts as scikit-learn validates them, of what it would convert wrongly: see `check_convertible`."""
+    """Return counts as scikit-learn validates them, except what it would convert wrongly: see `check_convertible`."""
     _check_names(X)
     given = check_convertible(X)
     if issparse(given):
@@ -141,7 +141,7 @@ class Documents:
 
     @classmethod
     def of(cls, network: DocumentNetwork) -> Documents:
-        """Take the documents of a network."""
+        """Return the documents of a network."""
         return cls(network.counts, network.ids, network.columns)
 
     def named(self, feature: str) -> NDArray:
@@ -228,7 +228,7 @@ def resolve_candidates(fitted: DocumentNetwork, candidates: Any) -> NDArray[np.i
 
 
 def check_direction(direction: str) -> None:
-    """Raise if `direction` is not one of the three."""
+    """Raise if `direction` is not "both", "out" or "in"."""
     if direction not in ("both", "out", "in"):
         raise ValueError(f'direction is {direction!r}; it must be "both", "out" or "in".')
 
@@ -289,7 +289,7 @@ def _link_ends(fitted: DocumentNetwork, name: str, value: Any) -> tuple[NDArray[
 
 
 def _are_texts(X: Any) -> bool:
-    """Tell whether X is a list, array or column of texts."""
+    """Return whether X is a list, array or column of texts."""
     if isinstance(X, str):
         return True
     if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__") or isinstance(X, DocumentNetwork) or issparse(X):

@@ -1,4 +1,4 @@
-"""Links as users bring them, resolved to pairs of document indices; what is dropped on the way is counted."""
+"""Links as users pass them, resolved to pairs of document indices; what is dropped on the way is counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linktopics.network.validation import N_EXAMPLES, NUMBERS, as_list, as_wide_
 
 
 def clean_links(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -> tuple[np.ndarray, dict[str, Any]]:
-    """Resolve links to sorted, unique pairs of document indices, and tell what was dropped on the way.
+    """Resolve links to sorted, unique pairs of document indices, and count what was dropped on the way.
 
     Returns the (n, 2) array and the fields of a `NetworkReport` that concern links.
     """
@@ -47,7 +47,7 @@ def clean_links(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -> 
 
 
 def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -> tuple[Any, np.ndarray, str]:
-    """Give the links as written, as an (n, 2) array of indices (-1: unknown), and a hint for unknown ends."""
+    """Return the links as written, as an (n, 2) array of indices (-1: unknown), and a hint for unknown ends."""
     n_documents = len(ids)
     if links is None:
         return [], np.empty((0, 2), dtype=np.int64), ""
@@ -73,7 +73,7 @@ def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -
 
 
 def unframed_links(links: Any) -> Any:
-    """Give the values of a frame of links, and others as they are; refuse masked ones."""
+    """Return the values of a frame of links, and others as they are; raise if some are masked."""
     links = links.to_numpy() if hasattr(links, "to_numpy") else links
     if np.ma.is_masked(links):
         raise DataError("links has masked values; leave out such pairs, or put 0 in a matrix (links.filled(0)).")
@@ -81,7 +81,7 @@ def unframed_links(links: Any) -> Any:
 
 
 def list_pairs(links: Any) -> list[tuple[Any, Any]]:
-    """List links that are no matrix as pairs of ends."""
+    """Return links that are no matrix as a list of pairs of ends."""
     if sparse.issparse(links):
         raise DataError(f"links is a {type(links).__name__}; pass pairs of documents.")
     if not hasattr(links, "__iter__"):
@@ -141,7 +141,7 @@ def _ends_from_indices(links: Any) -> np.ndarray:
 
 
 def _is_whole(end: Any) -> bool:
-    """Tell whether this may be an index; True and False are entries of a matrix, not ends of links."""
+    """Return whether this may be an index; True and False are entries of a matrix, not ends of links."""
     if isinstance(end, float | np.floating):
         return float(end).is_integer() and abs(end) <= 2.0**62
     return isinstance(end, int | np.integer) and not isinstance(end, bool) and abs(int(end)) <= 2**62
@@ -168,7 +168,7 @@ def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def _check_booleans(pairs: list[Any], ids: np.ndarray) -> None:
-    """Refuse True and False as ends, which Python takes for 1 and 0, unless documents are named so."""
+    """Raise if True or False are ends, which Python takes for 1 and 0, unless documents are named so."""
     booleans = {bool, np.bool_}
     if booleans.isdisjoint(type(end) for pair in pairs for end in pair) or bool in set(map(type, ids.tolist())):
         return

@@ -1,4 +1,4 @@
-"""DocumentNetwork: the words of documents and the links between them, checked once and then trusted everywhere."""
+"""DocumentNetwork: the words of documents and the links between them, checked once, when it is made."""
 
 from __future__ import annotations
 
@@ -141,10 +141,10 @@ class DocumentNetwork:
             **found, n_empty_documents=len(empty), empty_documents=tuple(self.ids[empty[:N_EXAMPLES]].tolist())
         )
         self._positions: dict[Any, int] | None = None
-        self._tell(strict=strict)
+        self._warn(strict=strict)
 
-    def _tell(self, *, strict: bool) -> None:
-        """Warn about what the report holds; raise if `strict`."""
+    def _warn(self, *, strict: bool) -> None:
+        """Warn of what the report holds; raise if `strict`."""
         if self.report.clean:
             return
         if strict:
@@ -418,7 +418,7 @@ class DocumentNetwork:
 
         A link leads from the file that holds it: ``[text](path.md)``, also by reference, or ``[[name]]``, found as in
         Obsidian by path, file name, alias or title. It counts once per pair of files. A link to a file that does not
-        exist has an unknown end; links to the web, images and other files, and what stands in code, are no links.
+        exist has an unknown end; links to the web, images and other files, and those in code, are no links.
 
         Words are those of the title and the text. Link targets, URLs, HTML tags and front matter are left out, and so
         are blocks of code: their keywords are the same whatever they are about. Code within a sentence is kept.
@@ -484,7 +484,7 @@ class DocumentNetwork:
         return f"DocumentNetwork({', '.join(sizes)})"
 
     def index_of(self, id: Hashable) -> int:
-        """Give the index of the document with this id.
+        """Return the index of the document with this id.
 
         Examples
         --------
@@ -502,7 +502,7 @@ class DocumentNetwork:
             raise DataError(f"no document has the id {id!r}; {meant}") from None
 
     def subset(self, documents: Any) -> DocumentNetwork:
-        """Give the network of some documents and the links among them; the vocabulary stays whole.
+        """Return the network of some documents and the links among them; the vocabulary stays whole.
 
         Parameters
         ----------
@@ -546,7 +546,7 @@ class DocumentNetwork:
         return part
 
     def to_undirected(self) -> DocumentNetwork:
-        """Give the same network with directions forgotten: a -> b and b -> a become one link.
+        """Return the same network without directions: a -> b and b -> a become one link.
 
         Examples
         --------
@@ -556,7 +556,7 @@ class DocumentNetwork:
         return self._with_links(self.links, directed=False)
 
     def without_links(self) -> DocumentNetwork:
-        """Give the same documents as if nothing was known of their links.
+        """Return the same documents without links.
 
         Examples
         --------
@@ -566,14 +566,14 @@ class DocumentNetwork:
         return self._with_links(self.links[:0], directed=self.directed)
 
     def _with_links(self, links: np.ndarray, *, directed: bool) -> DocumentNetwork:
-        """Copy with other links between known documents, put in order again."""
+        """Return a copy with other links between known documents, sorted."""
         other = copy.copy(self)
         other.directed = directed
         other.links = np.unique(links if directed else np.sort(links, axis=1), axis=0)
         return other
 
     def vectorize(self, texts: Iterable[str]) -> sparse.csr_array:
-        """Count the words of new texts with the network's vectorizer; words it does not know are left out.
+        """Return the word counts of new texts by the network's vectorizer; words it does not know are left out.
 
         Examples
         --------
@@ -593,9 +593,9 @@ class DocumentNetwork:
         return check_counts(matrix, np.arange(len(listed)), self.vocabulary)
 
     def unseen_words(self, texts: Iterable[str]) -> list[Counter[str]] | None:
-        """Count the words of each new text that the vocabulary lacks, and that `vectorize` therefore leaves out.
+        """Return counts of the words of each new text that the vocabulary lacks, and `vectorize` therefore leaves out.
 
-        None where the network's vectorizer does not tell how it finds words (it has no method `build_analyzer`).
+        None where the network's vectorizer does not show how it finds words (it has no method `build_analyzer`).
 
         Examples
         --------
@@ -616,7 +616,7 @@ class DocumentNetwork:
         ids: Iterable[Hashable] | None = None,
         columns: Mapping[str, Iterable[Any]] | None = None,
     ) -> DocumentNetwork:
-        """Read new texts with the network's vectorizer, and what else is known about them, for features of pairs.
+        """Return new texts, counted by the network's vectorizer, with what else is known of them for features of pairs.
 
         Parameters
         ----------
@@ -658,12 +658,12 @@ class DocumentNetwork:
         grow_vocabulary: bool = False,
         strict: bool = False,
     ) -> DocumentNetwork:
-        """Give the network with further documents and links; see `RelationalTopicModel.extend`.
+        """Return the network with further documents and links; see `RelationalTopicModel.extend`.
 
         Parameters
         ----------
         texts : sequence of str, or mapping from id to text
-            The new documents, after the old ones. Without ids they are numbered on.
+            The new documents, after the old ones. Without ids the numbers continue.
         links : sequence of pairs of ids, optional
             Further links, among new and old documents in any combination.
         ids, titles, labels, columns, strict
@@ -683,7 +683,7 @@ class DocumentNetwork:
         return extended_network(self, texts, links, ids, titles, labels, columns, grow_vocabulary, strict)
 
     def fingerprint(self) -> str:
-        """Give a SHA-256 of counts, links and directedness: equal for equal networks, on every machine.
+        """Return a SHA-256 of counts, links and directedness: equal for equal networks, on every machine.
 
         Examples
         --------

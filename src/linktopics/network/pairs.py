@@ -30,7 +30,7 @@ NEGATIVES_PER_LINK = 5
 """Non-links per link in networks too large for a fraction of all pairs."""
 
 CHUNK = 2**20
-"""Pairs that are worked out at once, to need little memory besides the result."""
+"""Pairs that are computed at once, to need little memory besides the result."""
 
 AUTO = "auto"
 AUTO_FRACTION = 0.01
@@ -45,7 +45,7 @@ class TrainingPairs:
     Attributes
     ----------
     source, target : ndarray of int32, shape (n_pairs,)
-        Document numbers. In an undirected network ``source < target`` and each pair stands once.
+        Document numbers. In an undirected network ``source < target`` and each pair occurs once.
     label : ndarray of bool, shape (n_pairs,)
         True for a link, False for a sampled non-link.
     n_documents : int
@@ -82,8 +82,8 @@ def sample_pairs(
         "auto" is 1 % of the unobserved pairs, but from 5 to 20 per link, and at most `MAX_NEGATIVES` unless 5 per link
         are more. Below 1, the fraction of the unobserved pairs to draw; from 1 on, the number of non-links per link.
         A fraction that means more than `MAX_NEGATIVES` pairs, or not one, is replaced by `NEGATIVES_PER_LINK` with a
-        warning. Zero is taken at its word: links alone.
-        A network without links gets no non-links either: there is nothing to tell them from.
+        warning. Zero means links alone.
+        A network without links gets no non-links either.
     rng : numpy.random.Generator
         Source of randomness.
 
@@ -105,7 +105,7 @@ def sample_pairs(
     n_unobserved = n_documents * (n_documents - 1) // (1 if directed else 2) - len(links)
     n_negatives = _n_negatives(negatives, n_unobserved, len(links))
     free = _sample_distinct(n_unobserved, n_negatives, rng)
-    # The r-th unobserved pair has rank r plus the number of links that stand before it.
+    # The r-th unobserved pair has rank r plus the number of links before it.
     free += np.searchsorted(taken - np.arange(len(taken)), free, side="right")
     # Ranks are in the order of source and target. One bit below each keeps the label beside it.
     keys = np.concatenate([2 * taken + 1, 2 * free])
@@ -133,11 +133,8 @@ def _n_negatives(negatives: float | str, n_unobserved: int, n_links: int) -> int
     instead = min(NEGATIVES_PER_LINK * n_links, wanted or n_unobserved)
     if instead == wanted:  # there is no unlinked pair
         return wanted
-    why = (
-        f"over the limit of {MAX_NEGATIVES:,} for a fraction"
-        if wanted
-        else "which leaves links with nothing to differ from"
-    )
+    too_many = f"over the limit of {MAX_NEGATIVES:,} for a fraction"
+    why = too_many if wanted else "which leaves links with nothing to differ from"
     warnings.warn(
         f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} non-links, {why}; "
         f"{NEGATIVES_PER_LINK} per link, {instead:,}, are drawn instead. Pass "

@@ -1,4 +1,4 @@
-"""What a network tells of itself: what was odd in its data, and its summary."""
+"""The report of a network, on faults in its data, and its summary."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _KINDS = {
 
 
 def numbered(number: int, noun: str) -> str:
-    """Write a number with its noun: 1 link, 5,429 links."""
+    """Return a number with its noun: 1 link, 5,429 links."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True)
 class NetworkReport:
-    """What was odd in the data a network was made from: how much of it, and the first few examples.
+    """Faults in the data a network was made from: how many of each kind, and the first few examples.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class NetworkReport:
         return self.n_dropped_links == 0 and self.n_empty_documents == 0
 
     def findings(self, *, examples: bool = True) -> dict[str, str]:
-        """Say what was found, by the name of the field that holds its examples."""
+        """Return what was found, by the name of the field that holds its examples."""
         found = {}
         for field, (noun, rest, _) in _KINDS.items():
             number, first = getattr(self, f"n_{field}"), getattr(self, field)
@@ -87,15 +87,15 @@ class NetworkReport:
         return found
 
     def describe(self) -> list[str]:
-        """Give one sentence for each kind of finding, with examples."""
+        """Return one sentence for each kind of finding, with examples."""
         return [f"{_verb(field)} {finding}." for field, finding in self.findings().items()]
 
     def brief(self) -> str:
-        """Say all of it in one sentence, without examples."""
+        """Return all findings in one sentence, without examples."""
         return "; ".join(f"{_verb(field)} {finding}" for field, finding in self.findings(examples=False).items())
 
     def faults(self) -> str:
-        """Say what was found and how to cure it, for an error."""
+        """Return what was found and how to cure it, for an error."""
         findings = self.findings()
         return f"{'; '.join(findings.values())}. Cure: {'; '.join(_KINDS[field][2] for field in findings)}"
 
@@ -108,7 +108,7 @@ def _verb(field: str) -> str:
 
 
 def summary_lines(network: DocumentNetwork) -> list[str]:
-    """Lay out what `DocumentNetwork.summary` prints."""
+    """Return the lines that `DocumentNetwork.summary` prints."""
     lengths, n = network.lengths, network.n_documents
     degrees = np.bincount(network.links.ravel(), minlength=n)
     possible = n * (n - 1) / (1 if network.directed else 2)

@@ -1,4 +1,4 @@
-"""The checks every document network passes: counts, ids, columns and links as users bring them, cleaned or refused."""
+"""The checks every document network passes: counts, ids, columns and links as users pass them, cleaned or refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS = "biuf"
 
 
 def user_stacklevel() -> int:
-    """Give the `stacklevel` that makes a warning point at the user's line, however deep it is issued."""
+    """Return the `stacklevel` that makes a warning point at the user's line, however deep it is issued."""
     frame, level = inspect.currentframe(), 0
     ours = ("linktopics", "sklearn")  # which wraps `transform`
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ours:
@@ -30,7 +30,7 @@ def user_stacklevel() -> int:
 
 
 def as_list(values: Iterable[Any]) -> list[Any]:
-    """List the values as plain Python objects, whatever holds them (list, array, pandas or polars column)."""
+    """Return a list of plain Python objects, whatever holds them (list, array, pandas or polars column)."""
     for method in ("tolist", "to_list"):
         if hasattr(values, method):
             return list(getattr(values, method)())
@@ -38,7 +38,7 @@ def as_list(values: Iterable[Any]) -> list[Any]:
 
 
 def list_values(values: Any, name: str, of: str) -> list[Any]:
-    """List values that a user gave; refuse what holds none."""
+    """Return values that a user passed as a list; raise if they are none."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) != 1:
         what = "a single string" if isinstance(values, str | bytes) else f"of type {type(values).__name__}"
         raise DataError(f"{name} is {what}; pass a list with {of}.")
@@ -46,7 +46,7 @@ def list_values(values: Any, name: str, of: str) -> list[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN or one of pandas' missing values."""
+    """Return whether a value is None, NaN or one of pandas' missing values."""
     return (
         value is None
         or (isinstance(value, float | np.floating) and value != value)
@@ -55,12 +55,12 @@ def is_missing(value: Any) -> bool:
 
 
 def as_column(values: Iterable[Any] | None, length: int, name: str, of: str = "documents") -> np.ndarray | None:
-    """Make a 1-d array of `length` values: numbers stay numbers, all else is kept as it is in an object array."""
+    """Return a 1-d array of `length` values: numbers stay numbers, all else is kept as it is in an object array."""
     return None if values is None else _column(values, length, name, of)
 
 
 def _column(values: Any, length: int, name: str, of: str = "documents") -> np.ndarray:
-    """Make the array of `as_column`, of values that must be there."""
+    """Return the array of `as_column`, of values that are not None."""
     listed = list_values(values, name, f"one entry for each of the {length:,} {of}")
     if len(listed) != length:
         raise DataError(
@@ -76,7 +76,7 @@ def _column(values: Any, length: int, name: str, of: str = "documents") -> np.nd
 
 
 def list_of_names(names: Iterable[str], what: str) -> list[str]:
-    """List names; a single string is refused, since it would be read letter by letter."""
+    """Return a list of names; raise for a single string, which would be read letter by letter."""
     if isinstance(names, str) or not hasattr(names, "__iter__"):
         kind = "the single string " if isinstance(names, str) else ""
         raise DataError(f"{what} is {kind}{names!r}; pass a list of names.")
@@ -84,20 +84,20 @@ def list_of_names(names: Iterable[str], what: str) -> list[str]:
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """Refuse what is not True or False: "no" would be taken as True."""
+    """Return a flag; raise if it is not True or False: "no" would be taken as True."""
     if not isinstance(value, bool | np.bool_):
         raise DataError(f"{name} is {value!r}; it must be True or False.")
     return bool(value)
 
 
 def check_columns(columns: Any, n_documents: int) -> dict[str, np.ndarray]:
-    """Make an array of each column, with a value for each document."""
+    """Return an array of each column, with a value for each document."""
     given = named_columns(columns)
     return {name: _column(values, n_documents, f"columns[{name!r}]") for name, values in given.items()}
 
 
 def named_columns(columns: Any) -> dict[str, Any]:
-    """Give the values of each column, not yet checked; refuse what has no columns, or names that are no strings."""
+    """Return the values of each column, not yet checked; raise if there are none, or names that are no strings."""
     if columns is None:
         return {}
     if not (hasattr(columns, "keys") or hasattr(columns, "columns")):
@@ -137,7 +137,7 @@ def check_words(vocabulary: np.ndarray) -> None:
 
 
 def check_texts(texts: Iterable[Any], ids: list[Any] | None) -> list[str]:
-    """List the texts; refuse a single string and whatever is not a string, naming the document."""
+    """Return the texts as a list; raise for a single string and whatever is not a string, naming the document."""
     listed = list_values(texts, "texts", "a text for each document")
     for position, text in enumerate(listed):
         if not isinstance(text, str):
@@ -152,7 +152,7 @@ def check_texts(texts: Iterable[Any], ids: list[Any] | None) -> list[str]:
 def split_texts(
     texts: Sequence[str] | Mapping[Any, str], ids: Iterable[Hashable] | None
 ) -> tuple[list[str], list[Any] | None]:
-    """List texts and their ids, which are the keys of a mapping."""
+    """Return lists of texts and of their ids, which are the keys of a mapping."""
     names = None if ids is None else as_list(ids)
     if isinstance(texts, Mapping):
         if names is not None:
@@ -165,7 +165,7 @@ def split_texts(
 
 
 def as_count_matrix(counts: Any) -> sparse.csr_array:
-    """Make a documents x words CSR array of int64 or float64 values, a copy whose values are not yet checked."""
+    """Return a documents x words CSR array of int64 or float64 values, a copy whose values are not yet checked."""
     counts = check_convertible(counts)
     if not sparse.issparse(counts) and counts.dtype.kind == "O":
         try:
@@ -184,7 +184,7 @@ def as_count_matrix(counts: Any) -> sparse.csr_array:
 
 
 def check_convertible(counts: Any) -> Any:
-    """Refuse counts that NumPy, SciPy or scikit-learn would turn into others, or crash on; give an array or a matrix.
+    """Refuse counts that NumPy, SciPy or scikit-learn would change, or crash on; return an array or a matrix.
 
     These are broken sparse matrices, masked values, strings and missing values. The rest is checked where it is used.
     """
@@ -212,8 +212,8 @@ def _check_two_dimensions(counts: Any) -> None:
 
 
 def _no_numbers(error: Exception) -> DataError:
-    told = str(error).rstrip(".")
-    return DataError(f"counts must be a matrix of numbers, documents x words: {told}.")
+    reason = str(error).rstrip(".")
+    return DataError(f"counts must be a matrix of numbers, documents x words: {reason}.")
 
 
 def _check_objects(values: np.ndarray) -> None:
@@ -229,7 +229,7 @@ def _check_objects(values: np.ndarray) -> None:
 
 
 def as_wide_csr(matrix: Any) -> sparse.csr_array:
-    """Copy a sound matrix into int64 or float64, and then add up repeated entries: narrow numbers would wrap around."""
+    """Return a copy in int64 or float64, in which repeated entries are added up: narrow numbers would wrap around."""
     kind = np.float64 if _may_wrap(matrix) else np.int64
     wide = sparse.csr_array(matrix.astype(kind), copy=True)
     wide.sum_duplicates()
@@ -238,7 +238,7 @@ def as_wide_csr(matrix: Any) -> sparse.csr_array:
 
 
 def _may_wrap(counts: Any) -> bool:
-    """Tell whether values do not fit into int64: fractions, and what is so large that it could change its sign.
+    """Return whether values do not fit into int64: fractions, and what is so large that it could change its sign.
 
     Repeated entries of a sparse matrix are added up when it is converted.
     """
@@ -261,7 +261,7 @@ def check_sound(matrix: Any, name: str) -> None:
     except (TypeError, ValueError, AttributeError, IndexError, OverflowError):
         fault = "its parts are no arrays of numbers"
     if fault:
-        raise DataError(f"{name} is not a sound sparse matrix: {fault}; make it anew.")
+        raise DataError(f"{name} is not a sound sparse matrix: {fault}; make it again.")
 
 
 def _indices_fault(indices: Any, size: int, what: str) -> str:
@@ -274,7 +274,7 @@ def _indices_fault(indices: Any, size: int, what: str) -> str:
 
 
 def _compressed_fault(matrix: Any) -> str:
-    """Say what is wrong with a CSR, CSC or BSR matrix; SciPy's own check looks at no index if the last offset is 0."""
+    """Return what is wrong with a CSR, CSC or BSR matrix; SciPy's own check ignores indices if the last offset is 0."""
     blocks = matrix.data.shape[1:]
     if len(blocks) != (2 if matrix.format == "bsr" else 0):
         return f"its values have the shape {matrix.data.shape}"
@@ -338,7 +338,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarray | None) -> sparse.csr_array:
-    """Refuse values that are no word counts, naming the first; give the rest as int32 without explicit zeros."""
+    """Return counts as int32 without explicit zeros; raise for values that are no word counts, naming the first."""
     values = matrix.data
     bad = ~((values >= 0) & (values <= MAX_COUNT))
     if values.dtype.kind == "f":

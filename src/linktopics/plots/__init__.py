@@ -1,7 +1,7 @@
 """Plots of models and of how well they predict links; each draws on given axes, or on a figure of its own.
 
-Colours can be told apart with any kind of colour vision: orange attracts, blue repels. Matplotlib is imported on first
-use, and its settings are left alone.
+Colours are distinguishable with any kind of colour vision: orange attracts, blue repels. Matplotlib is imported on
+first use, and its settings are left alone.
 """
 
 from linktopics.plots.curves import link_ranks, trace

@@ -1,4 +1,4 @@
-"""Where to put the nodes of a small graph, always at the same places."""
+"""A deterministic layout of the nodes of a small graph."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ def stress_layout(strengths: Array) -> Array:
     distances = shortest_path(lengths, directed=False)
     reached = np.isfinite(distances)
     distances[~reached] = 1.2 * distances[reached].max()
-    places = _majorise(_classical_scaling(distances) + 1e-3 * circle, distances)
-    return _turned(places)
+    return _turned(_majorise(_classical_scaling(distances) + 1e-3 * circle, distances))
 
 
 def _classical_scaling(distances: Array) -> Array:
@@ -49,7 +48,6 @@ def _classical_scaling(distances: Array) -> Array:
 
 
 def _majorise(places: Array, distances: Array) -> Array:
-    n = len(places)
     weights = 1.0 / np.where(distances > 0, distances, np.inf) ** 2
     laplacian = np.diag(weights.sum(axis=1)) - weights
     inverse = np.linalg.pinv(laplacian)
@@ -58,14 +56,14 @@ def _majorise(places: Array, distances: Array) -> Array:
         pull = weights * distances / np.where(apart > 1e-9, apart, 1.0)
         np.fill_diagonal(pull, 0.0)
         places = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ places)
-    return places - places.mean(axis=0) if n else places
+    return places - places.mean(axis=0)
 
 
 def _turned(places: Array) -> Array:
     """Turn places so that they spread most from left to right; the farthest point is on the right, and above."""
     centred = places - places.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    turned = centred @ axes.T if len(axes) == 2 else centred
+    turned = centred @ axes.T
     farthest = np.abs(turned).argmax(axis=0)
     signs = np.sign(turned[farthest, [0, 1]])
     return turned * np.where(signs == 0, 1.0, signs)

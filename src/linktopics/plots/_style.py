@@ -16,26 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
 
-Colour = tuple[float, float, float]
-
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
 )  # fmt: skip
-"""The palette of Okabe and Ito, told apart with any kind of colour vision."""
-
-STYLE: dict[Any, Any] = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.titlesize": 11,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 5.5,
-}
+"""The palette of Okabe and Ito, distinguishable with any kind of colour vision."""
 
 INK, FAINT = "#202020", "#777777"
 ATTRACTS, REPELS, NOTHING = (tuple((colour / 255).tolist()) for colour in (POSITIVE, NEGATIVE, NEUTRAL))
@@ -64,10 +48,10 @@ def new_panels(rows: int, columns: int, size: tuple[float, float]) -> NDArray[np
 
 
 def plain_axes(ax: Axes) -> None:
-    """Give axes of curves the looks of the package's figures, without touching matplotlib's settings."""
+    """Style axes of curves like all figures of the package, without touching matplotlib's settings."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
-    ax.grid(visible=True, which="major", color=STYLE["grid.color"], linewidth=STYLE["grid.linewidth"])
+    ax.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.tick_params(which="both", color=FAINT, labelcolor=INK, labelsize=9)
 
@@ -123,7 +107,7 @@ def structure_order(weights: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def by_name(given: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
-    """Return what belongs to each name; what was given without one has the empty name."""
+    """Return what belongs to each name; a single thing without one has the empty name."""
     if not isinstance(given, Mapping):
         return {"": given}
     if not given:

@@ -14,12 +14,14 @@ from linktopics.plots._style import FAINT, by_name, legend, line_style, panel, p
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 Array = NDArray[np.float64]
 
 SKIPPED_SHARE = 0.2
 """Share of the burn-in, at its start, that does not decide how tall the picture is."""
+
+PLAIN_TICKS = "{x:,.0f}"
+"""10,000 instead of 10^4 or 10000."""
 
 
 def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Axes:
@@ -50,7 +52,9 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
     3
     """
     check_is_fitted(model)
-    values = _traced(model, quantity)
+    if quantity not in model.trace_:
+        raise ValueError(f"quantity is {quantity!r}; it must be one of {', '.join(map(repr, model.trace_))}.")
+    values = np.asarray(model.trace_[quantity], dtype=float)
     n_chains, n_sweeps = values.shape
     n_burn_in = model.n_burn_in_
     ax = panel(ax, (7.0, 3.4))
@@ -69,17 +73,10 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
         ax.plot(sweeps, line, **line_style(number), linewidth=1.6 if best else 1.0, zorder=3 if best else 2, label=name)
     ax.set(xlim=(0, n_sweeps + 1), xlabel="sweep", ylabel=quantity, ylim=_range(values, n_burn_in))
     if np.ptp(ax.get_ylim()) > 100:
-        _plain_ticks(ax.yaxis)
+        ax.yaxis.set_major_formatter(PLAIN_TICKS)
     if n_chains > 1:
         legend(ax, "best")
     return ax
-
-
-def _traced(model: Any, quantity: str) -> Array:
-    """Return a quantity of the model's chains, chains x sweeps."""
-    if quantity not in model.trace_:
-        raise ValueError(f"quantity is {quantity!r}; it must be one of {', '.join(map(repr, model.trace_))}.")
-    return np.asarray(model.trace_[quantity], dtype=float)
 
 
 def _range(values: Array, n_burn_in: int) -> tuple[float, float]:
@@ -98,7 +95,7 @@ def link_ranks(
     Parameters
     ----------
     ranks : array-like, or mapping from name to array-like
-        Ranks of true links as `linktopics.evaluation.metrics.link_ranks` gives them, of one model or by model.
+        Ranks of true links as `linktopics.evaluation.metrics.link_ranks` returns them, of one model or by model.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a figure.
     n_candidates : int, default=None
@@ -116,8 +113,7 @@ def link_ranks(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['ours: median rank 2', 'theirs: median rank 24.5', 'random order']
     """
-    named = by_name(ranks)
-    checked = {name: _check_ranks(values, name, n_candidates) for name, values in named.items()}
+    checked = {name: _check_ranks(values, name, n_candidates) for name, values in by_name(ranks).items()}
     ax = panel(ax, (5.6, 3.8))
     plain_axes(ax)
     last = max(float(max(values[-1] for values in checked.values())), n_candidates or 0, 2.0)
@@ -134,7 +130,7 @@ def link_ranks(
         ax.plot(every, every / n_candidates, color=FAINT, linestyle=":", linewidth=1.3, label="random order")
     ax.set_xscale("log")
     ax.set(xlim=(1, last), ylim=(0, 1.02), xlabel="candidates looked at", ylabel="links found")
-    _plain_ticks(ax.xaxis)
+    ax.xaxis.set_major_formatter(PLAIN_TICKS)
     ax.xaxis.set_minor_formatter("")
     ax.yaxis.set_major_formatter("{x:.0%}")
     legend(ax, "lower left", bbox_to_anchor=(0, 1))
@@ -152,8 +148,3 @@ def _check_ranks(ranks: ArrayLike, name: str, n_candidates: int | None) -> Array
     if n_candidates is not None and values.max() > n_candidates:
         raise DataError(f"{whose} hold {values.max():g}, but n_candidates is {n_candidates}.")
     return np.sort(values)
-
-
-def _plain_ticks(axis: Axis) -> None:
-    """Write 10,000 instead of 10^4 or 10000."""
-    axis.set_major_formatter("{x:,.0f}")

@@ -1,4 +1,4 @@
-"""Topics as a graph: who attracts whom, or between which there are links."""
+"""Topics as a graph: which attract which, or between which there are links."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def topic_graph(
     ax.set_axis_off()
     _draw_edges(ax, places, edges, radii, directed, ATTRACTS if by == "weights" else FAINT)
     _draw_topics(ax, places, radii, labels, zoom * FONT, np.diag(strengths), by)
-    _add_legend(ax, by, directed, threshold if edges.any() else None, max(7.0, zoom * FONT))
+    _add_legend(ax, by, directed, threshold, bool(edges.any()), max(7.0, zoom * FONT))
     return ax
 
 
@@ -159,11 +159,12 @@ def _draw_edges(ax: Axes, places: Array, edges: Array, radii: Array, directed: b
     strongest = max(float(edges.max()), 1e-9)
     for source, target in sorted(np.argwhere(edges > 0).tolist(), key=lambda edge: edges[tuple(edge)]):
         strength = edges[source, target] / strongest
+        arrow = f"-|>,head_length={2.5 + 2.5 * strength},head_width={1.2 + 1.5 * strength}"
         ax.add_patch(
             FancyArrowPatch(
                 places[source],
                 places[target],
-                arrowstyle=_arrow(strength) if directed else "-",
+                arrowstyle=arrow if directed else "-",
                 connectionstyle="arc3,rad=0.16" if directed else "arc3",
                 mutation_scale=1.6,
                 shrinkA=radii[source] + 2,
@@ -174,10 +175,6 @@ def _draw_edges(ax: Axes, places: Array, edges: Array, radii: Array, directed: b
                 zorder=1,
             )
         )
-
-
-def _arrow(strength: float) -> str:
-    return f"-|>,head_length={2.5 + 2.5 * strength},head_width={1.2 + 1.5 * strength}"
 
 
 def _draw_topics(ax: Axes, places: Array, radii: Array, labels: list[str], font: float, own: Array, by: str) -> None:
@@ -201,7 +198,7 @@ def _draw_topics(ax: Axes, places: Array, radii: Array, labels: list[str], font:
         )  # fmt: skip
 
 
-def _add_legend(ax: Axes, by: str, directed: bool, threshold: float | None, font: float) -> None:
+def _add_legend(ax: Axes, by: str, directed: bool, threshold: float, any_edges: bool, font: float) -> None:
     from matplotlib.lines import Line2D
 
     def ring(colour: Any) -> Line2D:
@@ -210,17 +207,15 @@ def _add_legend(ax: Axes, by: str, directed: bool, threshold: float | None, font
             markeredgewidth=2.5,
         )  # fmt: skip
 
-    entries = {}
-    if threshold is not None:
-        arrow = ", source → target" if directed else ""
-        attracts = f"attracts{arrow} (certain, and above {threshold:.1f})"
-        links = f"links{arrow} (over {threshold:,.0f})"
-        text, colour = (attracts, ATTRACTS) if by == "weights" else (links, FAINT)
-        entries[text] = Line2D([], [], color=colour, linewidth=2.0)
+    arrow = ", source → target" if directed else ""
     if by == "weights":
-        entries |= {"attracts itself": ring(ATTRACTS), "repels itself": ring(REPELS)}
+        edge = f"attracts{arrow} (certain, and above {threshold:.1f})"
+        entries = {"attracts itself": ring(ATTRACTS), "repels itself": ring(REPELS)}
     else:
-        entries |= {"links within": ring(FAINT)}
+        edge = f"links{arrow} (over {threshold:,.0f})"
+        entries = {"links within": ring(FAINT)}
+    if any_edges:
+        entries = {edge: Line2D([], [], color=ATTRACTS if by == "weights" else FAINT, linewidth=2.0), **entries}
     ax.legend(
         entries.values(), entries.keys(), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(entries),
         frameon=False, fontsize=font, labelcolor=INK, handlelength=1.6,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 MAX_VALUES, MAX_WORD_LABELS = 12, 16
-"""Topics up to which cells hold their numbers, and columns are named by words, unless told otherwise."""
+"""Topics up to which cells hold their numbers, and columns are named by words, by default."""
 
 FONT, MIN_FONT = 9.0, 4.5
 
@@ -124,11 +124,6 @@ def _fit_figure(ax: Axes, side: float) -> None:
     figure.set_size_inches(figure.get_size_inches() + np.array([side - width, side - height]) / 72)
 
 
-def _font(cell: float) -> float:
-    """Return the size of the names beside cells of a size, both in points."""
-    return float(np.clip(0.78 * cell, MIN_FONT, FONT))
-
-
 def _order(weights: NDArray[np.float64], shares: NDArray[np.float64], order: str | None) -> NDArray[np.intp]:
     if order is None:
         return np.arange(len(weights))
@@ -141,7 +136,7 @@ def _order(weights: NDArray[np.float64], shares: NDArray[np.float64], order: str
 
 def _name_topics(ax: Axes, labels: list[str], numbers: NDArray[np.intp], cell: float, columns_by_words: bool) -> None:
     """Name rows by words and number, columns by either, and leave no lines but those between cells."""
-    places, font = range(len(labels)), _font(cell)
+    places, font = range(len(labels)), float(np.clip(0.78 * cell, MIN_FONT, FONT))
     ax.set_yticks(places, [f"{label}  {number}" for label, number in zip(labels, numbers, strict=True)], fontsize=font)
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")

@@ -1,4 +1,4 @@
-"""How well probabilities of links tell links from other pairs, and whether they can be taken at their word."""
+"""How well probabilities of links tell links from other pairs, and how well they are calibrated."""
 
 from __future__ import annotations
 
@@ -122,10 +122,9 @@ def calibration(
     if equal not in ("pairs", "links"):
         raise ValueError(f'equal is {equal!r}; it must be "pairs" or "links".')
     check_whole_number("n_bins", n_bins, 1)
-    named = by_name(probabilities)
     tables = {
-        name: _reliability(*_check_pairs(labels, p, name, probabilities=True), n_bins, equal)
-        for name, p in named.items()
+        name: _reliability(*_check_pairs(labels, values, name, probabilities=True), n_bins, equal)
+        for name, values in by_name(probabilities).items()
     }
     ax = panel(ax, (5.0, 4.6))
     plain_axes(ax)

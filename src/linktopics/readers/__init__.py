@@ -1,4 +1,4 @@
-"""Readers: each turns one kind of source into the arguments of `DocumentNetwork`, or says where it cannot be read."""
+"""Readers: each turns one kind of source into the arguments of `DocumentNetwork`, or raises a DataError."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AnyRead = TypeVar("AnyRead", bound=Read)
 
 
 class CountParts(TypedDict):
-    """What a reader of word counts gives: arguments of `DocumentNetwork`."""
+    """What a reader of word counts returns: arguments of `DocumentNetwork`."""
 
     counts: Any
     links: Any
@@ -37,7 +37,7 @@ class CountedTexts(TypedDict):
 
 
 class TextParts(TypedDict):
-    """What a reader of texts gives: arguments of `DocumentNetwork.from_texts`."""
+    """What a reader of texts returns: arguments of `DocumentNetwork.from_texts`."""
 
     texts: list[str]
     links: Any
@@ -59,11 +59,11 @@ class Reader:
     form : str
         The files in words, as errors name them.
     recognises : callable
-        Takes the path and tells whether it is in this form.
+        Takes the path and returns whether it is in this form.
     gives : {"texts", "counts"}
         Of counts the words are known, so that `open_network` takes no vectorizer and no further fields.
     is_fallback : bool
-        Whether it is only asked where no other reader recognises the path.
+        Whether it is only tried where no other reader recognises the path.
     """
 
     read: Read
@@ -93,5 +93,5 @@ def register_reader(
 
 
 def accepted_forms() -> str:
-    """Return all forms that are known, in words."""
+    """Return all known forms, in words."""
     return f"a folder that holds {', or '.join(reader.form for reader in READERS.values())}"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_UNPACKED = 2**30
-"""Bytes that a gzip file may hold. A thousand times smaller ones can hold more than there is memory; of a plain file
-everybody sees the size."""
+"""Bytes that a gzip file may hold. A file a thousand times smaller could fill the memory; the size of a plain
+file can be seen."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -27,7 +27,7 @@ _MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.B
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Read a UTF-8 file, gzipped or not, as a list of lines without their ends; a byte order mark is left out.
+    """Read a UTF-8 file, gzipped or not, as a list of lines without their ends; a byte order mark is dropped.
 
     Lines end in LF or CR LF, or where a file has no LF at all, in CR.
     """
@@ -64,29 +64,29 @@ def filled(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def line_error(path: str | os.PathLike[str], line: int, wrong: str, cure: str) -> DataError:
-    """Make the error for a line that cannot be used, the first line being 1."""
+    """Return the error for a line that cannot be used, the first line being 1."""
     return DataError(f"{path}:{line}: {wrong}; {cure}.")
 
 
 def mixed_ends(path: str | os.PathLike[str], line: int) -> DataError:
-    """Make the error for lines that end in CR in a file where others end in LF."""
+    """Return the error for lines that end in CR in a file where others end in LF."""
     return line_error(path, line, "there is a CR within the line", "let lines end in LF or CR LF, all alike")
 
 
 def find_file(folder: Path, names: Iterable[str]) -> Path | None:
-    """Give the one of these files that the folder holds, plain or as .gz; None if there is none.
+    """Return the one of these files that the folder holds, plain or as .gz; None if there is none.
 
-    It may be a folder or a symbolic link that leads nowhere, which is told when it is read.
+    It may be a folder or a broken symbolic link, which is an error when it is read.
     """
     candidates = (folder / (name + suffix) for name in names for suffix in ("", ".gz"))
     found = [path for path in candidates if os.path.lexists(path)]
-    if len(found) > 1:  # nobody could tell which was read
+    if len(found) > 1:  # ambiguous
         raise DataError(f"{found[0].parent}: the folder holds both {found[0].name} and {found[1].name}; keep one.")
     return found[0] if found else None
 
 
 def list_names(folder: Path) -> list[str]:
-    """List what a folder holds, in order."""
+    """Return the names in a folder, in order."""
     try:
         return sorted(os.listdir(folder))
     except OSError as error:
@@ -94,23 +94,23 @@ def list_names(folder: Path) -> list[str]:
 
 
 def plain_names(folder: Path) -> list[str]:
-    """List what can be seen in a folder, without .gz; of a file, nothing."""
+    """Return the names in a folder that are not hidden, without .gz; of a file, none."""
     return [name.removesuffix(".gz") for name in visible(list_names(folder))] if folder.is_dir() else []
 
 
 def need_links(folder: Path, *names: str) -> None:
-    """Refuse a folder that holds none of these files of links."""
+    """Raise if a folder holds none of these files of links."""
     if find_file(folder, names) is None:
         raise DataError(f"{folder}: the links are missing; put {' or '.join(names)} beside the documents.")
 
 
 def visible(names: Iterable[str]) -> list[str]:
-    """Leave out hidden files, which systems and editors put into folders of data."""
+    """Return names without those of hidden files, which systems and editors put into folders of data."""
     return [name for name in names if not name.startswith(".")]
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file and unpack it; only a regular file: a device or a pipe may never end."""
+    """Return the content of a file, unpacked; only a regular file: a device or a pipe may never end."""
     try:
         mode = path.stat().st_mode
         raw = path.read_bytes() if stat.S_ISREG(mode) else None

@@ -1,4 +1,4 @@
-"""One Markdown or text file taken apart: its words, the names it goes by, and its links as they are written."""
+"""The parser of a Markdown or text file: its words, its names, and its links as they are written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ATTACHMENT = re.compile(rf"(?!{_NOTE})\.(?=[a-z0-9]*[a-z])[a-z0-9]{{1,10}}$", re
 """The end of a name that has a suffix, which is not that of a note; 'Version 1.2' has none."""
 
 MAX_NESTING = 200
-"""Lists within lists, each two steps; the parser's own 20 would lose the depths of an outline."""
+"""Lists within lists, each two steps; the parser's default of 20 would lose the lower levels of an outline."""
 
 _OPENING = re.compile(r"<(?:(?P<comment>!--)|(?P<script>script\b)|(?P<style>style\b)|(?P<tag>))", re.IGNORECASE)
 _CLOSING = {
@@ -67,7 +67,7 @@ class Note(NamedTuple):
 
 
 def read_note(lines: list[str], *, indented_code: bool) -> Note:
-    """Take a note apart; in plain text files, four spaces at the beginning of a line do not mean code."""
+    """Return the parts of a note; in plain text files, four spaces at the beginning of a line do not mean code."""
     head, body = _split_head(lines)
     fields = _fields(head)
     targets = [_wiki_target(match[2])[0] for match in WIKI_LINK.finditer("\n".join(head))]
@@ -97,7 +97,7 @@ def read_note(lines: list[str], *, indented_code: bool) -> Note:
 
 
 class _Parser(MarkdownIt):
-    """CommonMark with wiki links, in which any target will do: what is no link would be read as text."""
+    """CommonMark with wiki links, which accepts any target: what is no link would be read as text."""
 
     def validateLink(self, url: str) -> bool:  # noqa: N802
         return True
@@ -106,7 +106,7 @@ class _Parser(MarkdownIt):
 @cache
 def _parser(indented_code: bool) -> _Parser:
     parser = _Parser("commonmark", {"maxNesting": MAX_NESTING})
-    # within blocks each bracket takes as many steps as brackets may be nested, so the parser's own 20 have to do
+    # within blocks each bracket takes as many steps as brackets may be nested, so the parser's default of 20 is kept
     within = _Parser("commonmark")
     within.inline.ruler.before("link", "wiki_link", _wiki_rule)
     parser.core.ruler.at("inline", partial(_inline_rule, within))
@@ -116,7 +116,7 @@ def _parser(indented_code: bool) -> _Parser:
 
 
 def _inline_rule(parser: _Parser, state: StateCore) -> None:
-    """Take apart what stands in blocks, with a parser that has rules of its own for it."""
+    """Parse the text within blocks, with a parser that has its own rules."""
     for token in state.tokens:
         if token.type == "inline":
             token.children = []
@@ -124,7 +124,7 @@ def _inline_rule(parser: _Parser, state: StateCore) -> None:
 
 
 def _wiki_rule(state: StateInline, silent: bool) -> bool:
-    """Take ``[[target]]`` or ``![[target]]``, unless it is the text of a Markdown link, ``[[1]](target)``."""
+    """Parse ``[[target]]`` or ``![[target]]``, unless it is the text of a Markdown link, ``[[1]](target)``."""
     match = WIKI_LINK.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
@@ -142,9 +142,9 @@ def _wiki_rule(state: StateInline, silent: bool) -> bool:
 
 
 def _without_tags(content: str) -> str:
-    """Put a space for each tag, comment, script and style; what is never closed is text, unless it is a comment.
+    """Return text with a space for each tag, comment, script and style; what is never closed is text, unless a comment.
 
-    An end that is missing once is missing from there on, and is not looked for again: that would take the square.
+    An end that is missing once is missing from there on, and is not searched again: that would take quadratic time.
     """
     pieces, position = [], 0
     missing: set[str] = set()
@@ -162,7 +162,7 @@ def _without_tags(content: str) -> str:
 
 
 def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:
-    """Give the text of a paragraph without its marks, and add where its links lead to the targets."""
+    """Return the text of a paragraph without its marks, and add where its links lead to the targets."""
     pieces = []
     for position, token in enumerate(tokens):
         if token.type in ("text", "code_inline"):
@@ -183,7 +183,7 @@ def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:
 
 
 def _wiki_target(inside: str) -> tuple[Target, str]:
-    """Take what is between the double brackets apart: the target, and the text shown."""
+    """Return the parts of what is between the double brackets: the target, and the text shown."""
     path, _, alias = inside.replace("\\|", "|").partition("|")  # escaped in tables
     path, _, heading = path.partition("#")
     path = path.strip()
@@ -202,7 +202,7 @@ def _markdown_target(written: str, kind: str) -> Target:
 
 
 def _split_head(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Split what stands before the text from the text; a line between two rules that is no field is text."""
+    """Return the lines before the text, and the text; a line between two rules that is no field is text."""
     if lines and lines[0].rstrip() == "---":
         end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
         head = lines[1:end]
@@ -214,7 +214,7 @@ def _split_head(lines: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _fields(head: list[str]) -> dict[str, str]:
-    """Give the fields of the head by name, each with its further lines, such as the items of a list."""
+    """Return the fields of the head by name, each with its further lines, such as the items of a list."""
     fields: dict[str, str] = {}
     name = ""
     for line in head:
@@ -228,7 +228,7 @@ def _fields(head: list[str]) -> dict[str, str]:
 
 
 def _texts(value: str, separator: str | None) -> list[str]:
-    """Read a field as a list: ``[a, "b"]``, a line ``- a`` for each, or texts with separators between them."""
+    """Return a field as a list: ``[a, "b"]``, a line ``- a`` for each, or texts with separators between them."""
     value = value.strip()
     lines = [line for line in value.split("\n") if line and not line.startswith("#")]
     if lines and all(re.match(r"-(?:\s|$)", line) for line in lines):
@@ -245,7 +245,7 @@ def _texts(value: str, separator: str | None) -> list[str]:
 
 
 def _scalar(item: str) -> str:
-    """Read one value of YAML that stands in a line: quoted, or plain with perhaps a comment behind it."""
+    """Return one value of YAML on a line: quoted, or plain and perhaps followed by a comment."""
     item = item.strip()
     if match := re.match(r'"((?:\\.|[^"\\])*)"', item):
         item = re.sub(r"\\(.)", r"\1", match[1])

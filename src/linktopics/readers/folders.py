@@ -44,7 +44,7 @@ def read_folder(path: str | os.PathLike[str]) -> TextParts:
     titles = [note.title or note.heading or posixpath.basename(stem) for note, stem in zip(notes, stems, strict=True)]
     index = _Index(paths, stems, titles, notes, others)
     ids = _ids(paths, stems)
-    links = {  # a dict for its order; how often a note links with another is no matter
+    links = {  # a dict for its order; repeated links count once
         (ids[source], end if isinstance(end, str) else ids[end]): None
         for source, note in enumerate(notes)
         for target in note.targets
@@ -70,7 +70,7 @@ def read_folder(path: str | os.PathLike[str]) -> TextParts:
     is_fallback=True,
 )
 def _open(folder: Path, columns: Sequence[str]) -> TextParts:
-    """Read a folder of text files; without links between them it is not what somebody would want to open."""
+    """Read a folder of text files; raise if there are no links between them."""
     parts = read_folder(folder)
     for name in columns:
         if name not in parts["columns"]:
@@ -86,7 +86,7 @@ def _open(folder: Path, columns: Sequence[str]) -> TextParts:
 
 
 def find_files(root: Path) -> tuple[list[str], set[str]]:
-    """List the text files below a folder, in order, and the set of all else that links may lead to.
+    """Return the text files below a folder, in order, and the set of all else that links may lead to.
 
     What is hidden is left out, and so are Logseq's own files; folders that are symbolic links are not entered.
     """
@@ -112,13 +112,13 @@ def find_files(root: Path) -> tuple[list[str], set[str]]:
 
 
 def _ids(paths: list[str], stems: list[str]) -> list[str]:
-    """Give paths without suffix where that names one file only, else with it."""
+    """Return paths, without suffix where that names one file only."""
     taken, seen = set(paths), Counter(stems)
     return [stem if seen[stem] == 1 and stem not in taken else name for name, stem in zip(paths, stems, strict=True)]
 
 
 def _text(note: Note, title: str) -> str:
-    """Give the words of a note: what its reader sees, which begins with the title."""
+    """Return the words of a note: what its reader sees, which begins with the title."""
     return note.text if title == note.heading else f"{title}\n{note.text}"
 
 
@@ -150,7 +150,7 @@ class _Index:
                 self.further.setdefault(name, []).append(file)
 
     def resolve(self, source: int, target: Target) -> int | str | None:
-        """Give the document a link means, or its target as written if there is none; None: no link of documents."""
+        """Return the document a link means, or its target as written if there is none; None: no link of documents."""
         if not target.path:
             return None  # an anchor in the same file
         folder = posixpath.dirname(self.files[source].path)
@@ -162,7 +162,7 @@ class _Index:
         return None if no_note or inside in self.others else target.path
 
     def _wiki(self, target: str, folder: str) -> list[_File]:
-        """Find ``[[target]]``, as Obsidian does: a path, or the end of a path, or another name of a note."""
+        """Return what ``[[target]]`` may mean, as in Obsidian: a path, the end of a path, or another name of a note."""
         if target.startswith(("/", "./", "../")):
             return self.paths.get(_key(_join("" if target.startswith("/") else folder, target)), [])
         key = _key(target)
@@ -174,7 +174,7 @@ class _Index:
         )
 
     def _markdown(self, target: str, folder: str) -> list[_File]:
-        """Find ``[text](target)``: relative to the file, then to the whole folder; or a name that only one file has."""
+        """Return what ``[text](target)`` may mean: relative to the file, then to the root; or a name of one file."""
         for start in [""] if target.startswith("/") else [folder, ""]:
             if found := self.paths.get(_key(_join(start, target))):
                 return found
@@ -183,14 +183,14 @@ class _Index:
 
 
 def _spellings(stem: str) -> list[str]:
-    """Give other names a file has by its path: of a page within a Logseq page, and of a numbered Zettel."""
+    """Return other names a file has by its path: of a page within a Logseq page, and of a numbered Zettel."""
     name = posixpath.basename(stem)
     number = _ZETTEL_NUMBER.match(name)
     return [unquote(name), name.replace("___", "/"), *([number[0]] if number else [])]
 
 
 def _distance(file: _File, folder: str, target: str) -> tuple[bool, bool, int, int, str]:
-    """Order files that a link may mean: written as it is, in the folder of the link, near the top, Markdown."""
+    """Return the rank of a file that a link may mean: as written, in the folder of the link, near the top, Markdown."""
     outside = bool(folder) and not file.path.startswith(folder + "/")
     rank = SUFFIXES.index(posixpath.splitext(file.path)[1].lower())
     return target.strip("./") not in file.path, outside, file.path.count("/"), rank, file.path
@@ -201,5 +201,5 @@ def _join(folder: str, target: str) -> str:
 
 
 def _key(name: str) -> str:
-    """Make names comparable: upper and lower case are the same, and so are the two ways to write an accent."""
+    """Return a name for comparison: upper and lower case are the same, and so are the two ways to write an accent."""
     return unicodedata.normalize("NFC", name).casefold()

@@ -92,7 +92,7 @@ def _read_documents(path: Path) -> list[dict[str, Any]]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of JSON; of a field that is there twice, one value would be lost."""
+    """Return an object of JSON; raise if a field occurs twice, as one value would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -115,7 +115,7 @@ def _columns(path: Path, records: list[dict[str, Any]], names: list[str]) -> dic
 
 
 def _read_links(path: str | os.PathLike[str], ids: list[Any]) -> list[tuple[Any, Any]]:
-    """Read the pairs of ids; CSV knows only strings, so an end stands for the id that is written like it."""
+    """Return the pairs of ids; CSV has only strings, so an end means the id that is written like it."""
     written = {str(name): name for name in ids}
     if len(written) < len(set(ids)):
         both = next(name for name in ids if isinstance(name, int) and str(name) in ids)

@@ -38,7 +38,7 @@ def read_ldac(
     ids: PathLike | None,
     links_reversed: bool,
 ) -> CountParts:
-    """Read the documents at `path` and the files beside them; in a folder, files not given are looked for by name."""
+    """Read the documents at `path` and the files beside them; in a folder, files not given are found by name."""
     documents = Path(path)
     if os.path.isdir(documents):
         folder = documents
@@ -142,7 +142,7 @@ def _read_vocabulary(path: PathLike) -> list[str]:
 
 
 def _read_ids(path: PathLike) -> tuple[list[str], list[Any] | None]:
-    """Read ids, and labels where there is a second column."""
+    """Return ids, and labels where there is a second column."""
     rows = [line.rstrip().split("\t") for line in read_rows(path)]
     for number, row in enumerate(rows, start=1):
         if not row[0].strip():

@@ -26,13 +26,12 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
     first. Columns are separated by tabs or by spaces; blanks around ids are no part of them.
     """
     contents = _content_files(Path(path))
-    ids: list[str] = []
     labels: list[str] = []
     rows: list[np.ndarray] = []
     links: list[tuple[str, str]] = []
-    places: dict[str, str] = {}
+    places: dict[str, str] = {}  # file and line of each id
     for content in contents:
-        _read_content(content, ids, labels, rows, places)
+        _read_content(content, places, labels, rows)
         links += _read_cites(_cites_beside(content))
     if not rows:
         raise DataError(f"{path}: there are no documents in it; a line is: id, a flag per word, label.")
@@ -46,8 +45,14 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
         ),
         shape=(len(rows), n_words),
     )
-    vocabulary = [f"w{word}" for word in range(n_words)]
-    return {"counts": counts, "links": links, "ids": ids, "vocabulary": vocabulary, "labels": labels, "titles": None}
+    return {
+        "counts": counts,
+        "links": links,
+        "ids": list(places),
+        "vocabulary": [f"w{word}" for word in range(n_words)],
+        "labels": labels,
+        "titles": None,
+    }
 
 
 @register_reader(
@@ -70,8 +75,7 @@ def _content_files(path: Path) -> list[Path]:
             raise DataError(f"{path}: pass a .content file, or the folder that holds it and its .cites file.")
         return [path]
     names = sorted({name for name in plain_names(path) if name.endswith(".content")})
-    found = [find_file(path, [name]) for name in names]
-    contents = [content for content in found if content is not None]
+    contents = [content for name in names if (content := find_file(path, [name])) is not None]
     if not contents:
         raise DataError(f"{path}: the folder holds no .content or .content.gz file; check the path.")
     return contents
@@ -85,10 +89,8 @@ def _cites_beside(content: Path) -> Path:
     return cites
 
 
-def _read_content(
-    path: Path, ids: list[str], labels: list[str], rows: list[np.ndarray], places: dict[str, str]
-) -> None:
-    """Append the documents of one file to the three lists, and tell where each id was found."""
+def _read_content(path: Path, places: dict[str, str], labels: list[str], rows: list[np.ndarray]) -> None:
+    """Add the documents of one file: where each id was found, its label and its row of counts."""
     for number, line in filled(read_rows(path)):
         name, separator, rest = _partition(line)
         name = name.strip()  # as the ends of links are
@@ -109,20 +111,19 @@ def _read_content(
         if places.setdefault(name, place) != place:
             wrong = f"the id {name!r} is that of {places[name]} already"
             raise line_error(path, number, wrong, "give every document its own id")
-        ids.append(name)
         labels.append(label)
         rows.append(row)
 
 
 def _partition(line: str) -> tuple[str, str, str]:
-    """Split off the first column, and give the separator of the others."""
+    """Split off the first column, and return the separator of the others."""
     if "\t" not in line:
         line = " ".join(line.split())
     return line.partition("\t" if "\t" in line else " ")
 
 
 def _flags(flags: str, separator: str) -> np.ndarray | str:
-    """Parse the word columns, or give the first one that is no count."""
+    """Return the word columns as numbers, or the first one that is no count."""
     if flags.isascii():
         data = np.frombuffer(flags.encode(), dtype=np.uint8)
         digits = data[::2] - np.uint8(ord("0"))  # the published files: one digit, one separator, one digit, ...

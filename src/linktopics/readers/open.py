@@ -1,4 +1,4 @@
-"""One door to every kind of network: a built-in name, or files in one of the forms the readers know."""
+"""`open_network`: a network by a built-in name, or files in one of the forms the readers know."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def open_network(
 
 
 def _check_counted(what: str, vectorizer: Any, columns: Sequence[str]) -> None:
-    """Raise if something was asked for that word counts cannot give."""
+    """Raise if options were given that do not apply to word counts."""
     if vectorizer is not None:
         raise DataError(f"{what}: the words are counted already, so how to count them cannot be chosen.")
     if columns:
@@ -101,7 +101,7 @@ def _check_counted(what: str, vectorizer: Any, columns: Sequence[str]) -> None:
 
 
 def _not_there(data: str) -> DataError:
-    """Make the error for a path that leads nowhere: perhaps a misspelt name."""
+    """Return the error for a path that does not exist: perhaps a misspelt name."""
     near = difflib.get_close_matches(data.lower(), DATA_SETS, n=2)
     meant = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
     return DataError(

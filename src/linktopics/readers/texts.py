@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def default_vectorizer() -> Any:
-    """Give the vectorizer used where the user brings none (see `DocumentNetwork.from_texts`)."""
+    """Return the vectorizer used where the user passes none (see `DocumentNetwork.from_texts`)."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]\w+\b")
@@ -47,7 +47,7 @@ def read_texts(
 
 
 def _own(vectorizer: Any) -> Any:
-    """Copy a user's vectorizer, so that fitting it again elsewhere does not change this network."""
+    """Return a copy of a user's vectorizer, so that fitting it again elsewhere does not change this network."""
     needed = ("fit_transform", "transform", "get_feature_names_out")
     if isinstance(vectorizer, type) or not all(hasattr(vectorizer, name) for name in needed):
         raise DataError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,8 @@ class LinkBaseline(BaseEstimator):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
     @abstractmethod
     def _fit(self, network: DocumentNetwork) -> None:
         """Learn from a checked network."""
@@ -75,7 +77,7 @@ class LinkBaseline(BaseEstimator):
         """
         self._validate_params()
         network = resolve_network(self, X, links, directed=None)
-        with config_context(transform_output="default"):  # whatever the user wants of transformers, these serve us
+        with config_context(transform_output="default"):  # whatever the user has set for transformers
             self._fit(network)
         self.network_ = network
         return self

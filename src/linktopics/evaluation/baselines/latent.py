@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -28,8 +29,10 @@ from linktopics.network.report import numbered
 POSITIVE = Interval(Real, 0, None, closed="neither")
 WHOLE = Interval(Integral, 1, None, closed="left")
 SEED: list[Any] = ["random_state", np.random.Generator]
+LOGISTIC = {"negatives": [POSITIVE], "weight_variance": [POSITIVE]}
 
 
+@dataclass(eq=False, repr=False)
 class LsaLogistic(LinkBaseline):
     """Latent semantic analysis, and a logistic regression that learns from links which dimensions count.
 
@@ -57,25 +60,13 @@ class LsaLogistic(LinkBaseline):
     array([ True])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [WHOLE],
-        "negatives": [POSITIVE],
-        "weight_variance": [POSITIVE],
-        "random_state": SEED,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_components": [WHOLE], **LOGISTIC, "random_state": SEED}
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        negatives: float = 5,
-        weight_variance: float = 10.0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.negatives = negatives
-        self.weight_variance = weight_variance
-        self.random_state = random_state
+    n_components: int = 100
+    _: KW_ONLY
+    negatives: float = 5
+    weight_variance: float = 10.0
+    random_state: Any = None
 
     def _fit(self, network: DocumentNetwork) -> None:
         for_factors, for_pairs = seed_sequence(self.random_state).spawn(2)
@@ -92,6 +83,7 @@ class LsaLogistic(LinkBaseline):
         return expit((self._lsa.transform(counts) * self._weights) @ self._candidates[chosen].T + self._intercept)
 
 
+@dataclass(eq=False, repr=False)
 class LdaCosine(LinkBaseline):
     """Cosine of the topic proportions of new document and candidate, from scikit-learn's LDA; links are not used.
 
@@ -126,20 +118,12 @@ class LdaCosine(LinkBaseline):
         "random_state": SEED,
     }
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        alpha: float = 5.0,
-        beta: float = 0.01,
-        max_iter: int = 50,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.alpha = alpha
-        self.beta = beta
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_topics: int = 20
+    _: KW_ONLY
+    alpha: float = 5.0
+    beta: float = 0.01
+    max_iter: int = 50
+    random_state: Any = None
 
     def _fit(self, network: DocumentNetwork) -> None:
         self._fit_topics(network, seed_sequence(self.random_state))
@@ -191,11 +175,12 @@ class LdaCosine(LinkBaseline):
         return mixture @ normalize(self._lda.components_, norm="l1")
 
 
+@dataclass(eq=False, repr=False)
 class LdaLogistic(LdaCosine):
     """scikit-learn's LDA, and then a logistic regression on all products of a topic here and a topic there.
 
-    It has the link function of the paper's models with full weights, but topics that never heard of links. Links in a
-    directed network have a source and a target: for direction "both" the score is the probability of a link either
+    It has the link function of the paper's models with full weights, but its topics are learned without links. Links in
+    a directed network have a source and a target: for direction "both" the score is the probability of a link either
     way, 1 - (1 - p)(1 - p').
 
     Parameters
@@ -222,26 +207,11 @@ class LdaLogistic(LdaCosine):
     (1, 4)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LdaCosine._parameter_constraints,
-        "negatives": [POSITIVE],
-        "weight_variance": [POSITIVE],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**LdaCosine._parameter_constraints, **LOGISTIC}
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        alpha: float = 5.0,
-        beta: float = 0.01,
-        max_iter: int = 50,
-        negatives: float = 5,
-        weight_variance: float = 10.0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_topics, alpha=alpha, beta=beta, max_iter=max_iter, random_state=random_state)
-        self.negatives = negatives
-        self.weight_variance = weight_variance
+    _: KW_ONLY
+    negatives: float = 5
+    weight_variance: float = 10.0
 
     def _fit(self, network: DocumentNetwork) -> None:
         for_topics, for_pairs = seed_sequence(self.random_state).spawn(2)

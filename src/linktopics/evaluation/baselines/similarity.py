@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from linktopics.evaluation.baselines.base import LinkBaseline, linked_documents, neighbours, unigram
 from linktopics.network import DocumentNetwork
 
+SHARE = Interval(Real, 0, 1, closed="both")
+
 
 class TfidfCosine(LinkBaseline):
     """Cosine of the TF-IDF vectors of new document and candidate.
@@ -31,8 +33,6 @@ class TfidfCosine(LinkBaseline):
     >>> TfidfCosine().fit(network).predict_links("cats purr").round(2)
     array([[1.  , 0.37, 0.  ]])
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def _fit(self, network: DocumentNetwork) -> None:
         self._tfidf = TfidfTransformer().fit(network.counts)
@@ -70,7 +70,7 @@ class BM25(LinkBaseline):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k1": [Interval(Real, 0, None, closed="left")],
-        "b": [Interval(Real, 0, 1, closed="both")],
+        "b": [SHARE],
     }
 
     def __init__(self, k1: float = 1.2, b: float = 0.75) -> None:
@@ -89,7 +89,7 @@ class BM25(LinkBaseline):
         return (counts @ self._candidates[chosen].T).toarray()
 
 
-class TfidfNeighbours(LinkBaseline):
+class TfidfNeighbours(TfidfCosine):
     """TF-IDF cosine of the new document with the candidate, plus its mean over the candidate's training neighbours.
 
     Neighbours are documents linked with the candidate in either direction. A candidate without any has its own cosine
@@ -110,24 +110,19 @@ class TfidfNeighbours(LinkBaseline):
     array([[1., 1., 0.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "smoothing": [Interval(Real, 0, 1, closed="both")],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"smoothing": [SHARE]}
 
     def __init__(self, smoothing: float = 0.5) -> None:
         self.smoothing = smoothing
 
     def _fit(self, network: DocumentNetwork) -> None:
-        self._tfidf = TfidfTransformer().fit(network.counts)
-        self._candidates = self._vectors(self._tfidf.transform(network.counts), neighbours(network))
+        super()._fit(network)
+        self._candidates = self._vectors(self._candidates, neighbours(network))
         self._smoothing = self.smoothing
 
     def _vectors(self, own: csr_array, around: csr_array) -> csr_array:
         """Return what stands for candidates; scores are linear in it, so neighbours can be averaged beforehand."""
         return csr_array(own + normalize(around, norm="l1") @ own)
-
-    def _scores(self, counts: csr_array, chosen: NDArray[np.int64], direction: str) -> NDArray[np.float64]:
-        return (self._tfidf.transform(counts) @ self._candidates[chosen].T).toarray()
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
         """Return word probabilities of documents of which only links are known.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,16 +33,11 @@ class DegreeOnly(LinkBaseline):
     array([[1., 2., 1.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-
     def _fit(self, network: DocumentNetwork) -> None:
-        both = neighbours(network).sum(axis=1)
-        links = adjacency(network)
-        self._degrees = {
-            "out": links.sum(axis=0) if network.directed else both,
-            "in": links.sum(axis=1) if network.directed else both,
-            "both": both,
-        }
+        self._degrees = dict.fromkeys(("both", "out", "in"), neighbours(network).sum(axis=1))
+        if network.directed:
+            links = adjacency(network)
+            self._degrees |= {"out": links.sum(axis=0), "in": links.sum(axis=1)}
 
     def _scores(self, counts: csr_array, chosen: NDArray[np.int64], direction: str) -> NDArray[np.float64]:
         return np.tile(self._degrees[direction][chosen], (counts.shape[0], 1))
@@ -100,7 +96,7 @@ class RandomScores(LinkBaseline):
 
     def _scores(self, counts: csr_array, chosen: NDArray[np.int64], direction: str) -> NDArray[np.float64]:
         scores = np.empty((counts.shape[0], len(chosen)))
-        for row, (first, last) in enumerate(zip(counts.indptr[:-1], counts.indptr[1:], strict=True)):
+        for row, (first, last) in enumerate(pairwise(counts.indptr)):
             words = np.stack([counts.indices[first:last], counts.data[first:last]]).astype("<i8").tobytes()
             own = np.frombuffer(hashlib.sha256(words).digest(), dtype="<u4")
             rng = np.random.default_rng([*self._seed.tolist(), *own.tolist()])
