@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _leave_ascii() -> None:
-    """Start again in Python's UTF-8 mode where the locale knows nothing but ASCII.
+    """Restart in Python's UTF-8 mode where the locale's encoding is ASCII.
 
     Python chooses that mode itself, unless it is told not to (PYTHONUTF8=0). In ASCII, names of files and arguments
     that are UTF-8 would be other strings than the same ids and words in the data, and output would be question marks.
@@ -64,7 +64,7 @@ def _take_signals() -> None:
 def end_early(number: int, *_: Any) -> None:
     """Exit at once: there is nothing to save, and code that is being imported could catch an exception."""
     with contextlib.suppress(OSError):  # of a terminal that is gone
-        os.write(2, b"linktopics: interrupted before anything was kept.\n")
+        os.write(2, b"linktopics: interrupted before anything was saved.\n")
     os._exit(SIGNAL_EXIT_BASE + number)
 
 

@@ -123,7 +123,7 @@ def _sentence(error: Exception) -> str:
         if error.filename != STANDARD_OUTPUT:
             return said
         _silence(sys.stdout)
-        return f"standard output cannot be written to ({error.strerror}); make room there, or lead it elsewhere."
+        return f"standard output cannot be written to ({error.strerror}); make room there, or redirect it."
     return f"{said} (--debug shows where this comes from)"
 
 

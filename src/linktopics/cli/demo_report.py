@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import string
 from dataclasses import dataclass
 from importlib.metadata import version
 from textwrap import shorten
@@ -18,7 +19,7 @@ from linktopics.cli.output import heading, make_table, share
 from linktopics.model.estimator import RelationalTopicModel
 from linktopics.network.report import numbered
 from linktopics.prediction.calibration import LinkCalibration
-from linktopics.utils.terminal import heat_map, join_within, letters
+from linktopics.utils.terminal import heat_map, join_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,7 @@ class Findings:
     @property
     def names(self) -> list[str]:
         """A letter for each topic."""
-        return letters(len(self.words))
+        return list(string.ascii_uppercase[: len(self.words)])
 
     def called(self, topic: int, n_words: int = 3) -> str:
         """Return the letter of a topic and its first words."""

@@ -49,7 +49,7 @@ def evaluate(
     words: Annotated[bool, typer.Option("--words/--no-words", help="Predict words from links, too.")] = True,
     output: Annotated[Path | None, option("Save the results of all folds as CSV.", dir_okay=False)] = None,
     resume: Annotated[
-        Path | None, option("Keep finished folds in this file, and go on from it.", dir_okay=False)
+        Path | None, option("Save finished folds in this file, and continue from it.", dir_okay=False)
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help=OVERWRITE_HELP)] = False,
     burn_in: Annotated[

@@ -129,9 +129,9 @@ def fit(
 ) -> None:
     """Fit a model and save it in a folder.
 
-    The run is kept in the folder while it is on its way. Ctrl-C finishes
-    the sweep, saves and stops; linktopics resume goes on, also after a
-    crash. A full disk does not stop the run: it goes on with a warning.
+    Checkpoints are saved in the folder. Ctrl-C finishes the sweep, saves
+    and stops; linktopics resume continues, also after a crash. A full disk
+    does not stop the run: there is a warning, and it continues.
 
     DATA and all options but --overwrite, --quiet and --check can stand in
     the file of --config, too; those on the command line come first.

@@ -129,9 +129,11 @@ def distribution(values: NDArray[np.integer]) -> list[tuple[int, int, int]]:
 
 def _show_model(path: Path, format: str) -> None:
     from linktopics.storage.folder import ModelFolder
+    from linktopics.storage.manifest import RENAMED_WITHIN
 
     manifest = ModelFolder(path).read_manifest()
-    network = manifest.network
+    network, parameters = manifest.network, manifest.parameters
+    earlier = {old: parameters[new] for old, new in RENAMED_WITHIN["parameters"].items() if new in parameters}
     done = [chain.iteration for chain in manifest.chains]
     facts = {
         "about": "model",
@@ -148,11 +150,11 @@ def _show_model(path: Path, format: str) -> None:
         "fingerprint": network.fingerprint,
         "bytes": sum(entry.bytes for entry in manifest.files),
         "versions": manifest.versions,
-        "parameters": manifest.parameters,
+        "parameters": {**parameters, **earlier},
     }
     rows = [{"what": name, "value": value} for name, value in facts.items() if name not in ("about", "parameters")]
     title = f"Model {one_line(str(path))}"
-    notes = [] if facts["finished"] else ["The run is not finished; linktopics resume goes on with it."]
+    notes = [] if facts["finished"] else ["The run is not finished; linktopics resume continues it."]
     columns = [Column("what", lambda name: name.replace("_", " ")), Column("value", _shown)]
     emit(Result("info", columns, rows, "", facts, title, notes), format)
 

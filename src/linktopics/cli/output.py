@@ -113,8 +113,8 @@ def emit(result: Result, format: str) -> None:
         _write(result, resolve_format(format))
     except RecursionError:
         raise DataError(
-            f"what {result.command} has to show is nested too deeply, as nothing is that linktopics writes; take the "
-            "model from a copy, or fit it again."
+            f"what {result.command} has to show is nested too deeply, which nothing is that linktopics writes; take "
+            "the model from a copy, or fit it again."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Go on with a run, or add sweeps or samples."""
+"""Continue a run, or add sweeps or samples."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def resume(
     check: options.Check = False,
     debug: options.Debug = False,
 ) -> None:
-    """Go on with a run that was stopped, or add burn-in or samples to one that is finished.
+    """Continue a run that was stopped, or add burn-in or samples to one that is finished.
 
-    If the last checkpoint is damaged, the one before it is taken, with a
-    warning; the model comes to the same in the end.
+    If the last checkpoint is damaged, the one before it is loaded, with
+    a warning; the finished model is the same.
     """
     from linktopics.cli.runs import check_settings, is_finished, show_fit, stopping, training_options
     from linktopics.model.estimator import RelationalTopicModel
@@ -64,5 +64,5 @@ def resume(
 
 def _finished(model: Path) -> DataError:
     return DataError(
-        f"{model}: the run is finished; add burn-in with --burn-in N, or samples with --samples N, to go on."
+        f"{model}: the run is finished; add burn-in with --burn-in N, or samples with --samples N, to continue."
     )

@@ -90,19 +90,21 @@ def saved_manifest(folder: ModelFolder) -> bytes | None:
 
 
 def _stopped(folder: ModelFolder, before: bytes | None) -> str:
-    """Return where a run was stopped and how to go on."""
-    unchanged = f"interrupted before anything was kept; the model in {folder.path} is as it was."
+    """Return where a run was stopped and how to continue it."""
+    unchanged = f"interrupted before anything was saved; the model in {folder.path} is as it was."
     if before is not None and saved_manifest(folder) == before:
         return unchanged
     try:
         manifest = folder.read_manifest()
     except ModelError:
-        return "interrupted before anything was kept."
+        return "interrupted before anything was saved."
     if manifest.is_finished:
         return unchanged
     done = ", ".join(f"{chain.iteration:,}" for chain in manifest.chains)
     again = f"linktopics resume {shlex.quote(str(folder.path))}"
-    return f"stopped after sweep {done} of {manifest.schedule.length:,} and saved in {folder.path}; go on with: {again}"
+    return (
+        f"stopped after sweep {done} of {manifest.schedule.length:,} and saved in {folder.path}; continue with: {again}"
+    )
 
 
 def show_fit(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
@@ -112,7 +114,7 @@ def show_fit(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
     if model.bytes_exchanged_:
         parts = ", ".join(f"{name} {size / 1e6:.2f}" for name, size in model.bytes_exchanged_.items())
         total = sum(model.bytes_exchanged_.values()) / 1e6
-        say(f"{model.n_shards} shards told each other {total:.2f} MB per sweep ({parts}).")
+        say(f"{model.n_shards} shards exchanged {total:.2f} MB per sweep ({parts}).")
     example = network.ids.tolist()[int(network.links.min()) if network.n_links else 0]
     say(
         f"{seconds:.1f} s; saved in {folder}. Next:",
