@@ -208,17 +208,17 @@ GROUP = Group(
         ),
         Kind(
             "A sparse matrix with indices out of range",
-            says="counts is not a sound sparse matrix: ...; make it anew.",
+            says="counts is not a sound sparse matrix: ...; make it again.",
             call=counts(unsound),
         ),
         Kind(
             "A sparse matrix by columns (CSC) with indices out of range",
-            says="counts is not a sound sparse matrix: indices run from 0 to 1, and 7 is among them; make it anew.",
+            says="counts is not a sound sparse matrix: indices run from 0 to 1, and 7 is among them; make it again.",
             call=counts(lambda: unsound("csc")),
         ),
         Kind(
             "A sparse matrix of coordinates (COO) with a row out of range, for fit",
-            says="counts is not a sound sparse matrix: rows run from 0 to 1, and 7 is among them; make it anew.",
+            says="counts is not a sound sparse matrix: rows run from 0 to 1, and 7 is among them; make it again.",
             call=fit(unsound("coo")),
         ),
         Kind(
@@ -311,12 +311,12 @@ LINKS = Group(
         ),
         Kind(
             "A sparse matrix with indices out of range",
-            says="the link matrix is not a sound sparse matrix: indices run from 0 to 2, and 7 is among them; make it anew.",
+            says="the link matrix is not a sound sparse matrix: indices run from 0 to 2, and 7 is among them; make it again.",
             call=linked(unsound("csc", 3)),
         ),
         Kind(
             "A sparse matrix of coordinates with a row out of range",
-            says="the link matrix is not a sound sparse matrix: rows run from 0 to 2, and 7 is among them; make it anew.",
+            says="the link matrix is not a sound sparse matrix: rows run from 0 to 2, and 7 is among them; make it again.",
             call=linked(unsound("coo", 3)),
         ),
         Kind(

@@ -75,7 +75,7 @@ def test_before_the_first_checkpoint(moment, name, data, tmp_path, monkeypatch):
         owner, attribute, before(getattr(owner, attribute), sender(name, 1 + 2 * (moment == "writing")))
     )
     result = run("fit", data, "-o", tmp_path / "a" / "model", *QUICK)
-    assert (result.exit_code, result.stderr) == (CODES[name], "linktopics: interrupted before anything was kept.\n")
+    assert (result.exit_code, result.stderr) == (CODES[name], "linktopics: interrupted before anything was saved.\n")
     assert os.listdir(tmp_path) == []
 
 
@@ -90,7 +90,7 @@ def test_a_model_that_was_there_is_as_it_was(command, attribute, data, model, co
         fit, resume = ["fit", data, "-o", copied, *QUICK, "--overwrite"], ["resume", copied, "--samples=1", "--quiet"]
         result = run(*(fit if command == "fit" else resume))
     assert result.exit_code == 143
-    said = f"linktopics: interrupted before anything was kept; the model in {copied} is as it was.\n"
+    said = f"linktopics: interrupted before anything was saved; the model in {copied} is as it was.\n"
     assert result.stderr == said
     assert_same(RelationalTopicModel.load(copied, verify=True), RelationalTopicModel.load(model))
 
@@ -108,7 +108,7 @@ def test_while_a_checkpoint_is_written(name, data, tmp_path, monkeypatch):
     assert 0 < max(done) < 2002
     assert result.stderr == (
         f"linktopics: stopped after sweep {done[0]:,}, {done[1]:,} of 2,002 and saved in {folder}; "
-        f"go on with: linktopics resume {folder}\n"
+        f"continue with: linktopics resume {folder}\n"
     )
     with monkeypatch.context() as patch:  # while it is resumed
         patch.setattr(Sampler, "step", before(Sampler.step, sender(name, 4)))  # when three sweeps are done

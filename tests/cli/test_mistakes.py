@@ -25,7 +25,7 @@ MISTAKES = {
     "another column": ([*FIT, "--column=yaer:equal"], "no document has the field 'yaer'; there are: id, text"),
     "seed words": ([*FIT, "--seed-words=cats"], "write the topic's number and its words: 0:red,green"),
     "unknown seed word": ([*FIT, "--seed-words=0:zebra"], "the seed word 'zebra' is not in the vocabulary"),
-    "seed words of no topic": ([*FIT, "--seed-words=9:cats"], "speaks of topic 9; topics are numbered from 0 to 2"),
+    "seed words of no topic": ([*FIT, "--seed-words=9:cats"], "names topic 9; topics are numbered from 0 to 2"),
     "negatives": ([*FIT, "--negatives=many"], "negatives is 'many'; it is auto or a number"),
     "loss": ([*FIT, "--loss=nonsense"], "'nonsense' is not one of 'logistic', 'hinge'"),
     "alpha": ([*FIT, "--alpha=-1"], "alpha"),
@@ -159,7 +159,7 @@ def test_a_model_stays_if_the_next_is_interrupted(data, copied, monkeypatch):
     monkeypatch.setattr(RelationalTopicModel, "fit", raiser(KeyboardInterrupt))
     result = run("fit", data, "-o", copied, *QUICK, "--overwrite")
     assert result.exit_code == 130
-    assert result.stderr == f"linktopics: interrupted before anything was kept; the model in {copied} is as it was.\n"
+    assert result.stderr == f"linktopics: interrupted before anything was saved; the model in {copied} is as it was.\n"
     assert files(copied) == before
 
 

@@ -167,7 +167,7 @@ def test_a_signal_in_the_first_moments(moment, name, code):
     command = [sys.executable, "-c", EARLY.format(moment, name), "--version"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300, check=False)
     assert (done.returncode, done.stdout) == (code, "")
-    assert done.stderr == "linktopics: interrupted before anything was kept.\n"
+    assert done.stderr == "linktopics: interrupted before anything was saved.\n"
 
 
 def test_the_command_takes_signals_over(monkeypatch):

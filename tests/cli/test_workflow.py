@@ -56,7 +56,8 @@ def test_fit_says_what_it_does_and_what_is_next(data, tmp_path):
         succeed(*words)
     found = asked("info", folder)
     assert (found["finished"], found["sweeps_done"], found["topics"]) == (True, [7, 7], 3)
-    assert found["parameters"] == manifest(folder)["parameters"]
+    saved = manifest(folder)["parameters"]
+    assert found["parameters"] == {**saved, "n_iter": saved["n_burn_in"]}  # under its earlier name, too
 
 
 def test_the_same_seed_gives_the_same_model(data, model, tmp_path):
@@ -356,7 +357,7 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch):
         result = run("fit", data, "-o", folder, *QUICK, "--chains=1", "--checkpoint-every=2")
     assert result.exit_code == 130
     assert result.stderr.endswith(
-        f"stopped after sweep 4 of 7 and saved in {folder}; go on with: linktopics resume {folder}\n"
+        f"stopped after sweep 4 of 7 and saved in {folder}; continue with: linktopics resume {folder}\n"
     )
     assert result.stderr.count("\n") == 1
     found = asked("info", folder)
@@ -373,7 +374,7 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch):
 def test_an_interrupt_before_anything_is_kept(data, tmp_path, monkeypatch):
     monkeypatch.setattr(RelationalTopicModel, "fit", raiser(KeyboardInterrupt))
     result = run("fit", data, "-o", tmp_path / "model", *QUICK)
-    assert (result.exit_code, result.stderr) == (130, "linktopics: interrupted before anything was kept.\n")
+    assert (result.exit_code, result.stderr) == (130, "linktopics: interrupted before anything was saved.\n")
 
 
 def default_signals():
@@ -411,7 +412,7 @@ def test_signals(name, code, data, undisturbed, tmp_path):
     assert 0 < max(done) < 302
     assert said == (
         f"linktopics: stopped after sweep {done[0]}, {done[1]} of 302 and saved in {folder}; "
-        f"go on with: linktopics resume {folder}\n"
+        f"continue with: linktopics resume {folder}\n"
     )
     succeed("resume", folder, "--quiet")
     assert_same(RelationalTopicModel.load(folder), undisturbed)

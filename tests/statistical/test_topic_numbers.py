@@ -224,7 +224,7 @@ def test_sums_over_pairs(n_topics):
     sampler = linked_documents(rng, K, "full")
     corpus, part = sampler.corpus, sampler.shard.part
     linear, quadratic = rng.normal(size=corpus.n_pairs), rng.uniform(0.5, 2.0, corpus.n_pairs)
-    sums = PairSums(part, K, sampler.shard.topic_rows(), linear, quadratic)
+    sums = PairSums(part, K, sampler.shard.topic_rows(), linear, quadratic, rng)
     assert not len(sums.stiff)
     zbar = reference.proportions(counts_of(corpus, sampler.state.assignments, K))
     left, right, features = zbar[corpus.source], zbar[corpus.target], corpus.features

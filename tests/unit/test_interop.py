@@ -57,7 +57,7 @@ def plain():
 
 def slow_probability(model, source, target):
     """Compute the probability of a pair with the source as the new document, straight from the definition."""
-    numbers, _ = model._predictor.features.known_pair(model.network_, source, target)
+    numbers = model._predictor.training.values(np.array([source]), np.array([target]), "out")[0]
     total = 0.0
     for sample in model.samples_:
         score = sample.doc_topic[source].astype(float) @ sample.weights @ sample.doc_topic[target].astype(float)
@@ -107,7 +107,7 @@ def test_links_that_are_not_returned_are_among_the_pairs_compared(model):
     assert 5 < len(one_way) < NETWORK.n_links
     target, source = one_way[0]
     features = model._predictor.features
-    known, _ = features.known_pair(NETWORK, source, target)
+    known = model._predictor.training.values(np.array([source]), np.array([target]), "out")[0]
     block = features.block(features.prepare(Documents.of(NETWORK)), slice(source, source + 1), np.array([target]), True)
     assert not np.allclose(block[0, 0], known)
 

@@ -171,7 +171,7 @@ def test_sums_of_features_in_pieces(counts, linked, monkeypatch):
     features, x = rng.normal(size=(len(linked[1]), 6)), rng.random(len(linked[1]))
     laid_out = Corpus.build(counts, linked[1], False, features)
     state = initial_state(laid_out, make_settings(K), np.random.SeedSequence(0))
-    over_pairs = pair_sums.PairSums(Partition.whole(laid_out), K, state.doc_topic, x, x)
+    over_pairs = pair_sums.PairSums(Partition.whole(laid_out), K, state.doc_topic, x, x, rng)
     expected = over_pairs.feature_precision()
     monkeypatch.setattr(pair_sums, "CHUNK", 1000)
     found, peak = peak_of(over_pairs.feature_precision)

@@ -17,7 +17,7 @@ import pytest
 
 from linktopics import DataError, DocumentNetwork, RelationalTopicModel
 from linktopics.explorer import Explorer, page, report, report_data, write_report
-from linktopics.explorer.page import join_modules, report_page, server_page, static_file, static_names, to_json
+from linktopics.explorer.page import join_modules, report_page, static_file, static_names, to_json
 from support.small_models import LINKS, TEXTS, small_model, small_network
 
 pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.MixingWarning")
@@ -168,7 +168,7 @@ def test_the_report_names_no_address(model, tmp_path):
 
 
 def test_the_page_of_the_server_finds_its_files():
-    elements = Elements(server_page())
+    elements = Elements(static_file(page.PAGE))
     named = {given.get("src") or given.get("href") for tag, given, _ in elements.found if tag in ("script", "link")}
     files = {name.removeprefix("static/") for name in named if name.startswith("static/")}
     assert files == {"main.js", "style.css"} <= set(static_names())

@@ -459,7 +459,7 @@ def test_networks_that_do_not_fit():
         with pytest.raises(DataError, match=message):
             model.extend(network)
         assert_same(model, before)
-    with pytest.raises(ValueError, match="n_topics is 4, but the model was fitted with 3; fit it anew"):
+    with pytest.raises(ValueError, match="n_topics is 4, but the fitted model has 3; fit it again"):
         clone_of(model).set_params(n_topics=4).extend(words)
 
 

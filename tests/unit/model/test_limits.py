@@ -110,7 +110,7 @@ def test_sums_over_pairs_on_both_sides_of_two_bytes(most):
     assignments[most:] = rng.integers(3, size=9)
     doc_topic, _, _ = count_topics(corpus, assignments, 3)
     x = np.array([0.5, 1.0, 2.0])
-    sums = PairSums(Partition.whole(corpus), 3, doc_topic, x, x)
+    sums = PairSums(Partition.whole(corpus), 3, doc_topic, x, x, rng)
     assert sums.counts[1].dtype == (np.uint16 if most < 2**16 else np.float32)
     zbar = reference.proportions(doc_topic[:, :3].astype(float))
     expected = zbar[corpus.source].T @ (x[:, None] * zbar[corpus.target])

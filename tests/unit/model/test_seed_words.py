@@ -83,12 +83,12 @@ def test_what_is_no_word(word):
 
 @pytest.mark.parametrize("topic", [3, -1, True, "0", 1.0, None], ids=repr)
 def test_a_topic_that_does_not_exist(topic):
-    with pytest.raises(ValueError, match=rf"seed_words speaks of topic {topic!r}; topics are numbered from 0 to 2\."):
+    with pytest.raises(ValueError, match=rf"seed_words names topic {topic!r}; topics are numbered from 0 to 2\."):
         resolved({0: ["cat"], topic: ["dog"]} if topic is not True else {topic: ["dog"]})
 
 
 def test_more_lists_than_topics():
-    with pytest.raises(ValueError, match=r"speaks of topic 2; topics are numbered from 0 to 1"):
+    with pytest.raises(ValueError, match=r"names topic 2; topics are numbered from 0 to 1"):
         resolved([["cat"], ["dog"], ["star"]], n_topics=2)
 
 

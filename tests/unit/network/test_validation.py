@@ -208,7 +208,7 @@ def test_broken_matrices_are_refused_before_they_are_converted(form, part, place
     if part == "_dict" and not hasattr(sparse.dok_array((1, 1)), "_dict"):
         pytest.skip("this SciPy keeps entries elsewhere")
     matrix = broken(form, part, place, value)
-    whole = r"\A{} is not a sound sparse matrix: [^;]+; make it anew\.\Z"
+    whole = r"\A{} is not a sound sparse matrix: [^;]+; make it again\.\Z"
     with pytest.raises(DataError, match=whole.format("the thing")):
         check_sound(matrix, "the thing")
     with pytest.raises(DataError, match=whole.format("counts")):

@@ -248,7 +248,7 @@ def test_words_in_many_documents_are_not_looked_up(default, monkeypatch):
     """The rarest words of each document are, as many as the limit allows, and one at least."""
     (feature, *_), counts = default._predictor.features.features, NEW
     new = feature.prepare(Documents(counts))
-    frequency = np.diff(feature.transposed.indptr)
+    frequency = np.diff(feature.known_vectors.transposed.indptr)
     monkeypatch.setattr("linktopics.features.similarity.MAX_POSTINGS", 300)
     kept = feature._rarest(new)
     for row in range(N_NEW):

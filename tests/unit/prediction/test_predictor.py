@@ -110,7 +110,7 @@ def link_probability(model, score):
 
 
 def features_of(model, counts, outgoing):
-    """Return features of documents with all candidates, documents x candidates x columns (see test_features.py)."""
+    """Return features of documents with all candidates, documents x candidates x columns (see tests/unit/features)."""
     features = model._predictor.features
     prepared = features.prepare(Documents(csr_array(counts)))
     return features.block(prepared, slice(0, len(counts)), np.arange(N_OLD), outgoing)
@@ -479,12 +479,12 @@ PAIRS = {"linked": tuple(NETWORK.ids[NETWORK.links[0]]), "not linked": ("d7", "d
 
 @pytest.mark.parametrize("kind", PAIRS)
 def test_parts_of_a_score(model, kind):
-    """Of features as if the two were not linked (see test_features.py)."""
+    """Of features as if the two were not linked (see tests/unit/features)."""
     source, target = PAIRS[kind]
     assert linked(source, target) == (kind == "linked")
     table = model.explain_link(source, target)
     i, j = NETWORK.index_of(source), NETWORK.index_of(target)
-    x, _ = model._predictor.features.known_pair(model.network_, i, j)
+    x = model._predictor.training.values(np.array([i]), np.array([j]), "out")[0]
     scores = [
         s.doc_topic[i].astype(float) @ s.weights @ s.doc_topic[j] + x @ s.feature_weights for s in described(model)
     ]

@@ -190,8 +190,8 @@ SHARD_DAMAGES = {
     "feature weights": (of_shard("feature_weights", 0, 3.0), "feature_weights of shard 1 at feature 0 is 3.0"),
     "projection": (set_projection, "the projection of shard 1 of document .*, topic 1 is"),
     "entering projection": (set_entering_projection, "the projection of shard 1 of document .*, topic 0 is"),
-    "words told": (set_words, "words told to shard 1 at word 2, topic 1"),
-    "total told": (set_total, "totals told to shard 1 at topic 1"),
+    "words sent": (set_words, "words sent to shard 1 at word 2, topic 1"),
+    "total sent": (set_total, "totals sent to shard 1 at topic 1"),
 }
 
 

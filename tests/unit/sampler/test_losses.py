@@ -4,6 +4,8 @@ All of it was written against mutants of the losses (setup.cfg) that the statist
 in a long time.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,8 @@ COST = np.array([3.0, 0.5, 3.0, 0.5])
 
 
 def test_the_loss_of_a_name():
-    logistic, hinge = (make_loss(name, LABEL, 3, 0.5, 1.25) for name in ("logistic", "hinge"))
+    settings = {"link_cost": 3, "nonlink_cost": 0.5, "margin": 1.25}
+    logistic, hinge = (make_loss(SimpleNamespace(loss=name, **settings), LABEL) for name in ("logistic", "hinge"))
     assert isinstance(logistic, LogisticLoss)
     assert isinstance(hinge, HingeLoss)
     assert hinge.margin == 1.25

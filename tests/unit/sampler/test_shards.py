@@ -308,9 +308,9 @@ def test_what_is_sent_is_counted():
     corpus = make_corpus()
     sampler = make_sampler(corpus, 3)
     run(sampler, 1)
-    before = sampler.sent.copy()
+    before = sampler.pool.sent.copy()
     sampler.step()
-    sent = sampler.sent - before
+    sent = sampler.pool.sent - before
     crossing = sum(len(part.pairs) - part.n_own_pairs for part in sampler.parts)
     assert sent["pairs"] == 8 * crossing
     ghosts = sum(part.corpus.n_documents - part.n_own for part in sampler.parts)

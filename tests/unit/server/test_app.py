@@ -122,9 +122,9 @@ ASKED_FOR = [
     ("/api/explain", {"text": ASKED, "target": "star", "top": 2}),
 ]
 NOT_ANSWERED = [
-    ("/api/suggest", {}, 422, "text must be there, and a string"),
-    ("/api/suggest", {"text": 5}, 422, "text must be there, and a string"),
-    ("/api/suggest", {"text": None}, 422, "text must be there, and a string"),
+    ("/api/suggest", {}, 422, "text is required, as a string"),
+    ("/api/suggest", {"text": 5}, 422, "text is required, as a string"),
+    ("/api/suggest", {"text": None}, 422, "text is required, as a string"),
     ("/api/suggest", {"text": ""}, 422, "from 1 to 20,000"),
     ("/api/suggest", {"text": "a" * 20_001}, 422, "text has 20,001 characters; it must have from 1 to 20,000"),
     ("/api/suggest", {"text": "ab " * 5_001}, 422, "5,001 words; at most 5,000"),
@@ -145,7 +145,7 @@ NOT_ANSWERED = [
     ("/api/changes", {"text": ASKED, "add": [""]}, 422, "from 1 to 100 characters"),
     ("/api/explain", {"source": "cat", "text": ASKED, "target": "star"}, 422, "one of the two"),
     ("/api/explain", {"target": "star"}, 422, "one of the two"),
-    ("/api/explain", {"source": "cat"}, 422, "target must be there"),
+    ("/api/explain", {"source": "cat"}, 422, "target is required"),
     ("/api/explain", {"source": "cat", "target": "cat"}, 422, "no link to itself"),
     ("/api/explain", {"source": "cat", "target": "nobody"}, 404, "No document has the id 'nobody'"),
     ("/api/explain", {"source": "x" * 2_001, "target": "cat"}, 422, "2,001 characters"),
@@ -547,7 +547,7 @@ def test_too_many_questions(model, described):
             thread.join()
         assert response.status_code == 503
         assert response.headers["retry-after"] == "1"
-        assert "ask again" in check_answer(described, response, "/api/suggest", "post")["error"]
+        assert "try again" in check_answer(described, response, "/api/suggest", "post")["error"]
         assert [one.status_code for one in answers.values()] == [200, 200]
         assert client.post("/api/suggest", json={"text": "moons"}).status_code == 200
 
