@@ -105,7 +105,6 @@ def coherence(
         raise ValueError(f"measure is {measure!r}; it must be one of {', '.join(map(repr, MEASURES))}.")
     if (documents is None) == (tokens is None):
         raise ValueError("pass either documents, a matrix of counts, or tokens, the words of each document in order.")
-    size: int | None
     if tokens is None:
         if window is not None:
             raise ValueError(f"window is {window!r}, but counts do not tell the order of words; pass tokens as well.")
@@ -170,7 +169,7 @@ def _npmi(joint: NDArray[np.int64], n_units: int) -> NDArray[np.float64]:
     return np.where(everywhere, 1.0, npmi)
 
 
-def _by_documents(documents: Any) -> tuple[int, Counter, int]:
+def _by_documents(documents: Any) -> tuple[int, Counter, int | None]:
     """Return the number of documents, what counts those that words share, and the size of the vocabulary."""
     counts = as_count_matrix(documents)
     counts = check_counts(counts, np.arange(counts.shape[0]), None)
@@ -184,7 +183,7 @@ def _by_documents(documents: Any) -> tuple[int, Counter, int]:
     return columns.shape[0], count, columns.shape[1]
 
 
-def _by_windows(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, Counter, None]:
+def _by_windows(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, Counter, int | None]:
     """Return the number of windows, and what counts those that words share.
 
     Windows are numbered through all documents. The windows that hold a word are a few runs of consecutive numbers, and
@@ -218,7 +217,7 @@ def _by_windows(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, C
 def _merge_runs(
     words: NDArray[np.int64], start: NDArray[np.int64], stop: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Join the runs of each word that overlap; runs come in order of their start, and leave sorted by word."""
+    """Return runs with those of a word that overlap joined; input is in order of start, output in order of words."""
     order = np.argsort(words, kind="stable")
     words, start, stop = words[order], start[order], stop[order]
     new = np.ones(len(words), dtype=bool)

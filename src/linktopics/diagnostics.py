@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import signature
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,7 @@ def mixing_verdict(
     more_sweeps: int = 500,
     others: bool = False,
 ) -> str | None:
-    """Say in plain words what is wrong with the mixing, what that means and what to do; None if nothing is.
+    """Return in plain words what is wrong with the mixing, what that means and what to do; None if nothing is.
 
     Parameters
     ----------
@@ -270,7 +271,7 @@ def _constant(draws: NDArray[np.float64]) -> bool:
 
 
 def _normal_scores(draws: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace draws by the normal quantiles of their ranks among all (Blom's offsets); equation 14 of the paper."""
+    """Return the normal quantiles of the draws' ranks among all (Blom's offsets); equation 14 of the paper."""
     ranks = rankdata(draws).reshape(draws.shape)
     return ndtri((ranks - 3 / 8) / (draws.size + 1 / 4))
 
@@ -313,7 +314,7 @@ def _disagreement(
     advice: str,
     others: bool,
 ) -> str:
-    """Say that R-hat is poor, and what that means; the log joint is named first."""
+    """Return a warning that R-hat is poor, and what that means; the log joint is named first."""
     first = LOG_JOINT if LOG_JOINT in apart else max(apart, key=values.__getitem__)
     further = [name for name in apart if name != first]
     what = f"the {first} (R-hat {_short(values[first])})"
@@ -345,13 +346,13 @@ def _disagreement(
         )
     return (
         f"The {which} chains do not agree on {what}. {moving} Some disagreement is normal, since topic models have "
-        f"many modes. {use} Topics and weights describe the best chain "
-        "only: one good description of the data, where another chain would give a somewhat different one."
+        f"many modes. {use} Topics and weights describe the best chain only: one good description of the data, where "
+        "another chain would give a somewhat different one."
     )
 
 
 def _steady(trace: Mapping[str, ArrayLike], names: list[str]) -> bool:
-    """Tell whether most chains agree with themselves, first half with second, on each of the quantities."""
+    """Return whether most chains agree with themselves, first half with second, on each of the quantities."""
 
     def typical(draws: NDArray[np.float64]) -> float:
         return float(np.median(np.nan_to_num([r_hat(chain) for chain in draws], nan=1.0)))  # NaN: it stands still
@@ -364,15 +365,11 @@ def _short(value: float) -> str:
 
 
 def _variable_names(names: Mapping[str, Any]) -> dict[str, str]:
-    """Make a Python name of each, with a number behind it where two would be the same."""
+    """Return a Python name for each, with a number at its end where two would be the same."""
     made: dict[str, str] = {}
     for name in names:
         stem = re.sub(r"\W+", "_", name).strip("_") or "quantity"
         stem = f"_{stem}" if stem[0].isdigit() else stem
-        number = 1
-        candidate = stem
-        while candidate in made.values():
-            number += 1
-            candidate = f"{stem}_{number}"
-        made[name] = candidate
+        candidates = chain([stem], (f"{stem}_{number}" for number in count(2)))
+        made[name] = next(one for one in candidates if one not in made.values())
     return made

@@ -4,20 +4,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = [
-    "CacheWarning",
-    "CheckpointWarning",
-    "DataError",
-    "EngineError",
-    "LinktopicsError",
-    "MixingWarning",
-    "ModelError",
-    "NetworkWarning",
-    "SamplingError",
-    "UnseenWordsWarning",
-    "ignore_mixing_warnings",
-]
-
 
 class LinktopicsError(Exception):
     """Something the user can put right; its message says what, where and how."""
@@ -32,7 +18,7 @@ class ModelError(LinktopicsError):
 
 
 class SamplingError(LinktopicsError, ArithmeticError):
-    """The chain cannot go on, because its numbers left the range that can be computed with."""
+    """The chain cannot continue, because its numbers left the range of floating-point arithmetic."""
 
 
 class EngineError(LinktopicsError, RuntimeError):
@@ -48,7 +34,7 @@ def ignore_mixing_warnings() -> Iterator[None]:
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be read from disk or kept there, so it is compiled anew; the message says what to do."""
+    """Compiled code cannot be read from disk or kept there, so it is compiled again; the message says what to do."""
 
 
 class NetworkWarning(UserWarning):
@@ -64,4 +50,4 @@ class MixingWarning(UserWarning):
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written or is damaged; the message says which is there and how the run goes on."""
+    """A checkpoint could not be written or is damaged; the message says which one exists and how the run continues."""

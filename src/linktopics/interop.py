@@ -49,10 +49,10 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
 
     Notes
     -----
-    Probabilities are averaged over posterior samples. As in `RelationalTopicModel.explain_link`, the source is looked
-    at as if it was new, and links between the two documents are left out of the features of the pair; in an undirected
-    network each of the two is looked at in this way, and the mean is taken. Documents have the topics they were fitted
-    with, and links had a say in them, so that observed links look better than they would if they were new.
+    Probabilities are averaged over posterior samples. As in `RelationalTopicModel.explain_link`, the source is treated
+    as if it was new, and links between the two documents are left out of the features of the pair; in an undirected
+    network each of the two is treated in this way, and the mean is taken. Documents have the topics they were fitted
+    with, and links influenced them, so that observed links look better than they would if they were new.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _attributes(model: Any) -> list[dict[str, Any]]:
     ]
     for name, column in (("title", network.titles), ("label", network.labels)):
         for row, value in zip(rows, [] if column is None else column.tolist(), strict=column is not None):
-            if value is not None:  # files of graphs have no word for it
+            if value is not None:  # formats of graphs cannot hold None
                 row[name] = value
     return rows
 

@@ -79,9 +79,7 @@ class Registry(Mapping[str, T]):
         )
 
 
-LOSSES: Registry[type[Loss]] = Registry(
-    "loss", dict.fromkeys(("logistic", "hinge"), "linktopics.sampler.losses")
-)  # fmt: skip
+LOSSES: Registry[type[Loss]] = Registry("loss", dict.fromkeys(("logistic", "hinge"), "linktopics.sampler.losses"))
 METRICS: Registry[Metric] = Registry(
     "metric",
     dict.fromkeys(
@@ -94,12 +92,10 @@ READERS: Registry[Reader] = Registry(
 FEATURES: Registry[PairFeature] = Registry(
     "pair feature",
     {
-        "tfidf": "linktopics.features.similarity",
-        "tfidf-neighbours": "linktopics.features.similarity",
-        "tfidf-centroid": "linktopics.features.similarity",
-        "topics-neighbours": "linktopics.features.similarity",
-        "degree": "linktopics.features.degree",
-        "intercept": "linktopics.features.degree",
+        **dict.fromkeys(
+            ("tfidf", "tfidf-neighbours", "tfidf-centroid", "topics-neighbours"), "linktopics.features.similarity"
+        ),
+        **dict.fromkeys(("degree", "intercept"), "linktopics.features.degree"),
     },
 )
 FEATURE_KINDS: Registry[type[PairFeature]] = Registry(

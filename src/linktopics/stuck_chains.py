@@ -50,7 +50,7 @@ def stuck_chains(log_joint: ArrayLike) -> list[StuckChain]:
       chance in 0.5 % of cases. If that is less than 1.5 standard deviations, those count.
 
     Both scales come from the chains, so that the size of the data does not matter. More than half of the chains always
-    count: of two chains nobody can tell which is stuck.
+    count: of two chains it cannot be known which is stuck.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def named_chains(numbers: Iterable[int]) -> str:
 
 
 def say_stuck(stuck: list[StuckChain]) -> str:
-    """Say which chains are left out, and why."""
+    """Return a sentence that says which chains are left out, and why."""
     is_, its = ("are", "their") if len(stuck) > 1 else ("is", "its")
     return (
         f"{named_chains(one.chain for one in stuck).capitalize()} {is_} left out of predictions, being stuck: after "

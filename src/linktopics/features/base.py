@@ -20,9 +20,14 @@ from linktopics.sampler import Settings
 from linktopics.utils.progress import ProgressBar
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.integer]
+Mask = NDArray[np.bool_]
+
+UNITS = ("constant", "mean", "scale", "link_mean")
+"""What a model on disk holds of each column of a `FeatureSet`."""
 
 PAIRS_AT_ONCE = 2**17
-"""Training pairs whose values are worked out at once: what is made on the way takes several times their room."""
+"""Training pairs whose values are computed at once: intermediate results take several times their memory."""
 
 
 class PairFeature(ABC):
@@ -38,12 +43,12 @@ class PairFeature(ABC):
 
     @abstractmethod
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Learn what is needed of the training documents."""
+        """Return the feature with what it learns from the training documents."""
 
     def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
         """Return the feature as it was fitted to these documents, from the `arrays` it had then.
 
-        What is found from the documents alone is found again.
+        What follows from the documents alone is computed again.
         """
         return self.fit(network, settings, np.random.SeedSequence(0))
 
@@ -87,7 +92,7 @@ def register_feature(feature: Registered) -> Registered:
 
 
 class FittedFeature(ABC):
-    """A feature that knows the training documents: values for pairs, and words for them.
+    """A feature fitted to the training documents: values for pairs, and phrases that explain them.
 
     Attributes
     ----------
@@ -111,31 +116,29 @@ class FittedFeature(ABC):
     of_candidate: bool = False
 
     def arrays(self) -> dict[str, NDArray]:
-        """Return what was learned and could not be found again from the documents alone, or not in short time."""
+        """Return what was learned and cannot be computed again from the documents alone, or not quickly."""
         return {}
 
     def share(self, others: Sequence[FittedFeature]) -> None:
-        """Take from other features of the same documents what both make of these, so that it is there once."""
+        """Take from other features of the same documents what both compute from these, so that it is stored once."""
         return
 
     def forget(self) -> None:
-        """Drop what takes room and is found again from the documents when it is next needed."""
+        """Drop what takes memory and can be computed again from the documents when it is next needed."""
         return
 
     @abstractmethod
     def prepare(self, documents: Documents) -> Any:
-        """Compute what is needed of new documents, once for all their pairs."""
+        """Return what is needed of new documents, computed once for all their pairs."""
 
     @abstractmethod
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         """Return the values of pairs, pairs x columns; NaN stands for "not known" and "does not apply".
 
         Parameters
         ----------
         new : object
-            What `prepare` gave.
+            What `prepare` returned.
         rows : ndarray of int
             The new document of each pair.
         candidates : ndarray of int
@@ -148,20 +151,15 @@ class FittedFeature(ABC):
         """Return the values of training pairs, links between the two documents left out of all counts."""
         return self.pairs(view.prepared(self), view.new, view.candidates, view.outgoing)
 
-    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
+    def block(self, new: Any, rows: slice, candidates: Indices, outgoing: bool) -> Array:
         """Return the values of some new documents with all of some candidates, documents x candidates x columns."""
         which = np.arange(rows.start, rows.stop)
-        shape = (len(which), len(candidates))
-        values = self.pairs(
-            new,
-            np.repeat(which, len(candidates)),
-            np.tile(candidates, len(which)),
-            np.full(len(which) * len(candidates), outgoing),
-        )
-        return values.reshape(*shape, len(self.columns))
+        n, m = len(which), len(candidates)
+        values = self.pairs(new, np.repeat(which, m), np.tile(candidates, n), np.full(n * m, outgoing))
+        return values.reshape(n, m, len(self.columns))
 
     def embedding(
-        self, n_dimensions: int, documents: NDArray[np.integer], seed: int
+        self, n_dimensions: int, documents: Indices, seed: int
     ) -> tuple[NDArray[np.float32], Callable[[Any], Array]] | None:
         """Return vectors whose inner products are nearly the values of pairs; None if there are none.
 
@@ -179,38 +177,38 @@ class FittedFeature(ABC):
         candidates : ndarray of float32, shape (n_candidates, n_dimensions)
             Vectors of the training documents.
         project : callable
-            Makes vectors of rows of what `prepare` gave.
+            Makes vectors of rows of what `prepare` returned.
         """
         return None
 
-    def known(self, documents: NDArray[np.integer]) -> Any:
-        """Return what `prepare` would give for training documents; only where there is an `embedding`."""
+    def known(self, documents: Indices) -> Any:
+        """Return what `prepare` would return for training documents; only where there is an `embedding`."""
         raise NotImplementedError
 
     def proposals(self, new: Any, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
-        """Return up to `size` candidates for each of some new documents that it speaks for; None if it cannot."""
+        """Return up to `size` candidates with high values for each of some new documents; None if it cannot."""
         return None
 
     def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
-        """Say what the values of a pair come from."""
+        """Return a phrase that says what the values of a pair come from."""
         return ""
 
     def known_detail(self, view: TrainingView) -> str:
-        """Say the same of the one pair of a view, links between the two documents left out."""
+        """Return the same for the one pair of a view, without links between the two documents."""
         return self.detail(view.prepared(self), int(view.new[0]), int(view.candidates[0]), bool(view.outgoing[0]))
 
 
 @dataclass(frozen=True)
 class TrainingView:
-    """Training pairs as they would be met in use: one document is new, the other a candidate with its links.
+    """Training pairs as in prediction: one document is new, the other a candidate with its links.
 
     Which is which is drawn at random for each pair.
     """
 
     network: DocumentNetwork
-    new: NDArray[np.integer]
-    candidates: NDArray[np.integer]
-    outgoing: NDArray[np.bool_]
+    new: Indices
+    candidates: Indices
+    outgoing: Mask
     _prepared: dict[int, Any] = field(default_factory=dict)
 
     @classmethod
@@ -221,9 +219,9 @@ class TrainingView:
         return cls(network, np.where(outgoing, source, target), np.where(outgoing, target, source), outgoing)
 
     def parts(self) -> Iterator[tuple[Any, TrainingView]]:
-        """Give the pairs some at a time, as their places and a view of them; those of a candidate follow one another.
+        """Yield batches of pairs, as their places and a view of them; pairs of a candidate follow one another.
 
-        What is made of a candidate for one pair serves the others, then.
+        What is computed for a candidate then serves all its pairs.
         """
         if len(self.new) <= PAIRS_AT_ONCE:
             yield slice(None), self
@@ -231,13 +229,11 @@ class TrainingView:
         order = np.argsort(self.candidates, kind="stable")
         for first in range(0, len(order), PAIRS_AT_ONCE):
             which = order[first : first + PAIRS_AT_ONCE]
-            yield (
-                which,
-                replace(self, new=self.new[which], candidates=self.candidates[which], outgoing=self.outgoing[which]),
-            )
+            new, candidates, outgoing = self.new[which], self.candidates[which], self.outgoing[which]
+            yield which, replace(self, new=new, candidates=candidates, outgoing=outgoing)
 
     def prepared(self, feature: FittedFeature) -> Any:
-        """Return what a feature needs of the training documents in the place of new ones."""
+        """Return what a feature needs of the training documents when they take the place of new ones."""
         if id(feature) not in self._prepared:
             self._prepared[id(feature)] = feature.prepare(Documents.of(self.network))
         return self._prepared[id(feature)]
@@ -285,16 +281,13 @@ class FeatureSet:
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the features themselves."""
-        values = {name: getattr(self, name).tolist() for name in ("constant", "mean", "scale", "link_mean")}
-        return {"columns": self.columns, **values}
+        return {"columns": self.columns, **{name: getattr(self, name).tolist() for name in UNITS}}
 
     @classmethod
     def from_json(cls, values: dict[str, Any], source: Callable[[], list[FittedFeature]]) -> FeatureSet:
         """Return what `to_json` described, with a way to get the features."""
-        constant, mean, scale, link_mean = (
-            np.array(values[name], dtype=float) for name in ("constant", "mean", "scale", "link_mean")
-        )
-        return cls(values["columns"], constant, mean, scale, link_mean, source)
+        units = {name: np.array(values[name], dtype=float) for name in UNITS}
+        return cls(values["columns"], **units, source=source)
 
     @property
     def spans(self) -> list[slice]:
@@ -303,19 +296,18 @@ class FeatureSet:
         return [slice(a, b) for a, b in pairwise(ends)]
 
     def prepare(self, documents: Documents) -> list[Any]:
-        """Compute what all features need of new documents."""
+        """Return what all features need of new documents."""
         return [feature.prepare(documents) for feature in self.features]
 
-    def block(self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
+    def block(self, new: list[Any], rows: slice, candidates: Indices, outgoing: bool) -> Array:
         """Return the standardised values of some new documents with some candidates."""
-        shape = (rows.stop - rows.start, len(candidates))
-        result = np.empty((*shape, len(self.mean)))
+        result = np.empty((rows.stop - rows.start, len(candidates), len(self.mean)))
         for feature, prepared, span in zip(self.features, new, self.spans, strict=True):
             result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outgoing))
         return standard(result, self.mean, self.scale)
 
     def by_column(
-        self, new: list[Any], rows: slice, candidates: NDArray[np.integer], outgoing: bool, which: Sequence[int]
+        self, new: list[Any], rows: slice, candidates: Indices, outgoing: bool, which: Sequence[int]
     ) -> dict[int, Array]:
         """Return the same of some of the features, by column: documents x candidates."""
         result = {}
@@ -328,11 +320,7 @@ class FeatureSet:
         return result
 
     def pairs(
-        self,
-        new: list[Any],
-        rows: NDArray[np.integer],
-        candidates: NDArray[np.integer],
-        directions: Sequence[Direction],
+        self, new: list[Any], rows: Indices, candidates: Indices, directions: Sequence[Direction]
     ) -> dict[Direction, Array]:
         """Return the standardised values of pairs of new documents and candidates for each direction."""
         result = {direction: np.empty((len(rows), len(self.mean))) for direction in directions}
@@ -352,20 +340,9 @@ class FeatureSet:
                 values[which, span] = feature.known_pairs(part)
         return standard(values, self.mean, self.scale)
 
-    def known_pair(
-        self, network: DocumentNetwork, source: int, target: int, outgoing: bool = True
-    ) -> tuple[Array, list[str]]:
-        """Return the values of a pair of training documents as if it had no link, and what they come from.
-
-        The source is looked at as new; if not `outgoing`, the target is.
-        """
-        new, candidate = (source, target) if outgoing else (target, source)
-        view = TrainingView(network, np.array([new]), np.array([candidate]), np.array([outgoing]))
-        return self.known_pairs(view)[0], [feature.known_detail(view) for feature in self.features]
-
 
 def standard(values: Array, mean: Any, scale: Any) -> Array:
-    """Put values in units of standard deviations, in place; what is not known becomes the mean."""
+    """Return values in units of standard deviations, converted in place; missing ones become the mean."""
     values -= mean
     values /= scale
     np.nan_to_num(values, copy=False, nan=0.0)
@@ -382,7 +359,7 @@ def fit_features(
 ) -> tuple[FeatureSet, Array]:
     """Fit features and return them with the standardised values of the training pairs, by columns in memory.
 
-    What features have made of the documents is forgotten until somebody asks about pairs: chains need the room.
+    What features computed from the documents is dropped until it is next needed: chains need the memory.
     """
     if not features:  # and nothing to look at pairs for
         return FeatureSet.of([]), np.empty((len(pairs), 0))

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
-from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView, register_feature
+from linktopics.features.base import Array, FittedFeature, Indices, Mask, PairFeature, TrainingView, register_feature
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents
 from linktopics.sampler import Settings
 
 
 class Links:
-    """The links of the training documents, in the forms that features ask for, each made when it is first needed.
+    """The links of the training documents, in the forms that features need, each computed on first use.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Links:
         self.n_documents, self.directed, self.links = network.n_documents, network.directed, network.links
 
     def forget(self) -> None:
-        """Drop what takes room and can be made again."""
+        """Drop what takes memory and can be computed again."""
         for name in ("keys", "neighbours", "with_itself"):
             vars(self).pop(name, None)
 
@@ -44,7 +44,7 @@ class Links:
 
     @cached_property
     def neighbours(self) -> csr_array:
-        """Who is linked with whom, in whatever direction: a matrix of ones."""
+        """Which documents are linked, in either direction: a matrix of ones."""
         n = self.n_documents
         back = np.sort(self.links[:, 1] * n + self.links[:, 0])
         ends = np.concatenate([self.keys, back])
@@ -64,7 +64,7 @@ class Links:
         return both
 
     @cached_property
-    def n_neighbours(self) -> NDArray[np.integer]:
+    def n_neighbours(self) -> Indices:
         """Number of neighbours of each document."""
         return np.diff(self.neighbours.indptr)
 
@@ -79,40 +79,37 @@ class Links:
         """Links to each document; without directions, all of them."""
         return np.bincount(self.links[:, 1], minlength=self.n_documents) if self.directed else self.n_out
 
-    def has(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Tell which pairs are links, in the order of a directed link."""
+    def has(self, source: Indices, target: Indices) -> Mask:
+        """Return which pairs are links, in the order of a directed link."""
         if not self.directed:
             source, target = np.minimum(source, target), np.maximum(source, target)
         wanted = source.astype(np.int64) * self.n_documents + target
         at = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
         return self.keys[at] == wanted if len(self.keys) else np.zeros(len(wanted), bool)
 
-    def linked(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64]:
+    def linked(self, a: Indices, b: Indices) -> NDArray[np.int64]:
         """Return 1 for pairs that are linked in either direction, else 0."""
         either = self.has(a, b) | self.has(b, a) if self.directed else self.has(a, b)
         return either.astype(np.int64)
 
 
 def shared_links(own: Links, others: Sequence[FittedFeature]) -> Links:
-    """Return the links that other features of the same documents have made, or else one's own."""
+    """Return the links that other features of the same documents hold, or else one's own."""
     return next((links for other in others if isinstance(links := getattr(other, "links", None), Links)), own)
 
 
 @dataclass(frozen=True)
 class Degree(PairFeature):
-    """Logarithm of one plus the number of links that the candidate has already.
+    """Logarithm of one plus the number of links that the candidate already has.
 
     In a directed network four values: links to and from a candidate that would be linked to, and links to and from one
     that would link.
     """
 
-    @property
-    def name(self) -> str:
-        """The name by which `pair_features` knows it."""
-        return "degree"
+    name = "degree"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Count links."""
+        """Return the feature with the links of the network."""
         return _FittedDegree(Links(network))
 
 
@@ -121,15 +118,13 @@ register_feature(Degree())
 
 class _FittedDegree(FittedFeature):
     name = "degree"
+    columns: tuple[str, ...] = ("degree",)
     of_candidate = True
 
     def __init__(self, links: Links) -> None:
         self.links = links
-        self.columns = (
-            ("in-degree of target", "out-degree of target", "in-degree of source", "out-degree of source")
-            if links.directed
-            else ("degree",)
-        )
+        if links.directed:
+            self.columns = "in-degree of target", "out-degree of target", "in-degree of source", "out-degree of source"
 
     def share(self, others: Sequence[FittedFeature]) -> None:
         self.links = shared_links(self.links, others)
@@ -148,19 +143,17 @@ class _FittedDegree(FittedFeature):
         links, new, candidates = self.links, view.new, view.candidates
         return links.n_in[candidates] - links.has(new, candidates), links.n_out[candidates] - links.has(candidates, new)
 
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         return self._values(self.links.n_in[candidates], self.links.n_out[candidates], outgoing)
 
-    def _values(self, n_in: NDArray[np.integer], n_out: NDArray[np.integer], outgoing: NDArray[np.bool_]) -> Array:
+    def _values(self, n_in: Indices, n_out: Indices, outgoing: Mask) -> Array:
         if not self.links.directed:
             return np.log1p(n_in)[:, None]
         both = np.log1p(np.column_stack([n_in, n_out]))
         as_target, as_source = outgoing[:, None], ~outgoing[:, None]
         return np.hstack([np.where(as_target, both, np.nan), np.where(as_source, both, np.nan)])
 
-    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
+    def block(self, new: Any, rows: slice, candidates: Indices, outgoing: bool) -> Array:
         one = self.pairs(new, candidates, candidates, np.full(len(candidates), outgoing))
         return np.broadcast_to(one, (rows.stop - rows.start, *one.shape))
 
@@ -182,13 +175,10 @@ class _FittedDegree(FittedFeature):
 class Intercept(PairFeature):
     """The same number for all pairs."""
 
-    @property
-    def name(self) -> str:
-        """The name by which `pair_features` knows it."""
-        return "intercept"
+    name = "intercept"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Learn nothing."""
+        """Return the feature, which learns nothing."""
         return _FittedIntercept()
 
 
@@ -204,7 +194,5 @@ class _FittedIntercept(FittedFeature):
     def prepare(self, documents: Documents) -> None:
         return None
 
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         return np.ones((len(candidates), 1))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linktopics.features.base import Array, FittedFeature, PairFeature, TrainingView, register_feature
+from linktopics.features.base import Array, FittedFeature, Indices, Mask, PairFeature, TrainingView, register_feature
 from linktopics.features.degree import Links, shared_links
 from linktopics.features.vectors import KnownVectors, Tfidf, Topics
 from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix, sum_dots, sums_of_rows
@@ -28,10 +28,10 @@ ENTRIES_AT_ONCE = 2**20
 """Entries of sums of vectors that are in memory at once."""
 
 HUB_MIN_NEIGHBOURS = 200
-"""Sums of more vectors than this are kept: candidates with so many links are suggested again and again."""
+"""Sums of more vectors than this are cached: candidates with so many links are suggested again and again."""
 
 MAX_POSTINGS = 1_000_000
-"""Entries of documents that are looked at for documents with the same words."""
+"""Entries of documents that are searched for documents with the same words."""
 
 SPEAKERS_PER_CANDIDATE = 4
 """Documents with the same words whose neighbours are proposed, for each one that is wanted."""
@@ -40,7 +40,7 @@ DOCUMENTS_PER_MEMBER = 100
 """With fewer than one in so many documents as members of its candidates, a document is compared with these alone."""
 
 DOCUMENTS_PER_CANDIDATE = 8
-"""With fewer than one in so many documents as candidates, only their own sums of vectors are made."""
+"""With fewer than one in so many documents as candidates, only their own sums of vectors are computed."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +70,19 @@ class Similarity(PairFeature):
         return self.of if self.part == "own" else f"{self.of}-{self.part}"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Learn document frequencies, or topics, and who is linked with whom."""
-        if self.of == "tfidf":
-            return _FittedSimilarity(self, network, Tfidf(network.counts), words=network.vocabulary)
-        return _FittedSimilarity(self, network, Topics.learn(network.counts, settings, seed))
+        """Return the feature with document frequencies, or topics, and links."""
+        counts = network.counts
+        make = Tfidf(counts) if self.of == "tfidf" else Topics.learn(counts, settings, seed)
+        return _FittedSimilarity(self, network, make)
 
     def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
-        """Take topics, and lengths of sums of vectors, from where they were kept; find the rest again."""
-        made = Tfidf(network.counts) if self.of == "tfidf" else Topics.of(arrays)
-        words = network.vocabulary if self.of == "tfidf" else None
-        fitted = _FittedSimilarity(self, network, made, words)
-        norm = arrays.get("norm")  # not in models of before it was kept
-        if norm is not None:
-            if not (np.isfinite(norm).all() and (norm >= 0).all()):
+        """Return the feature with its topics and lengths of sums of vectors from `arrays`; compute the rest again."""
+        make = Tfidf(network.counts) if self.of == "tfidf" else Topics.of(arrays)
+        fitted = _FittedSimilarity(self, network, make)
+        if "norm" in arrays:  # missing in models of earlier versions
+            fitted.norm = arrays["norm"]
+            if not (np.isfinite(fitted.norm).all() and (fitted.norm >= 0).all()):
                 raise ValueError(f"lengths of {self.name} are negative, or not finite")
-            fitted.norm = norm
         return fitted
 
     def to_json(self) -> tuple[str, dict[str, NDArray]]:
@@ -99,14 +97,10 @@ for _of, _part in (("tfidf", "own"), ("tfidf", "neighbours"), ("tfidf", "centroi
 class _FittedSimilarity(FittedFeature):
     symmetric = True
 
-    def __init__(
-        self, feature: Similarity, network: DocumentNetwork, vectors: Tfidf | Topics, words: NDArray | None = None
-    ) -> None:
-        self.name = feature.name
-        self.columns = (feature.name,)
-        self.of, self.part = feature.of, feature.part
-        self.words = words
-        self.links, self.known_vectors = Links(network), KnownVectors(network.counts, vectors)
+    def __init__(self, feature: Similarity, network: DocumentNetwork, make: Tfidf | Topics) -> None:
+        self.name, self.columns = feature.name, (feature.name,)
+        self.of, self.part, self.words = feature.of, feature.part, network.vocabulary
+        self.links, self.known_vectors = Links(network), KnownVectors(network.counts, make)
 
     def share(self, others: Sequence[FittedFeature]) -> None:
         self.links = shared_links(self.links, others)
@@ -122,7 +116,7 @@ class _FittedSimilarity(FittedFeature):
     def arrays(self) -> dict[str, NDArray]:
         make = self.known_vectors.make
         found = make.arrays() if isinstance(make, Topics) else {}
-        if "norm" in vars(self):  # which takes longer to find than all else
+        if "norm" in vars(self):  # which takes longest to compute
             found["norm"] = self.norm
         return found
 
@@ -130,16 +124,6 @@ class _FittedSimilarity(FittedFeature):
     def own(self) -> csr_array:
         """Vectors of the training documents, a row for each."""
         return self.known_vectors.own
-
-    @property
-    def transposed(self) -> csr_array:
-        """The same, a row for each word."""
-        return self.known_vectors.transposed
-
-    @property
-    def n_neighbours(self) -> NDArray[np.integer]:
-        """Number of neighbours of each training document."""
-        return self.links.n_neighbours
 
     @property
     def members(self) -> csr_array:
@@ -164,26 +148,26 @@ class _FittedSimilarity(FittedFeature):
             squares[part][there] = np.add.reduceat(values, ends[:-1][there]) if len(there) else 0.0
         return np.sqrt(squares)
 
-    def _sums(self, candidates: NDArray[np.integer]) -> csr_array:
+    def _sums(self, candidates: Indices) -> csr_array:
         """Return the sums of the vectors of the members of candidates."""
         return csr_array(self.members[candidates] @ self.own)
 
     @cached_property
     def hubs(self) -> tuple[csr_array, NDArray[np.int64]]:
         """The sums of candidates with many members, and the place of each candidate among them; -1 is none."""
-        which = np.flatnonzero(self.n_neighbours > HUB_MIN_NEIGHBOURS)
-        place = np.full(len(self.n_neighbours), -1)
+        which = np.flatnonzero(self.links.n_neighbours > HUB_MIN_NEIGHBOURS)
+        place = np.full(len(self.links.n_neighbours), -1)
         place[which] = np.arange(len(which))
         sums = self._sums(which)
         sums.sort_indices()
         return sums, place
 
-    def _factors(self, candidates: NDArray[np.integer]) -> Array:
-        """Return what makes a sum of products with the members the number of a pair."""
+    def _factors(self, candidates: Indices) -> Array:
+        """Return the factors that turn sums of products with the members into values of pairs."""
         if self.part == "own":
             return np.ones(len(candidates))
         if self.part == "neighbours":
-            n = self.n_neighbours[candidates]
+            n = self.links.n_neighbours[candidates]
             return np.where(n > 0, 1.0 / np.maximum(n, 1), np.nan)
         norm = self.norm[candidates]
         return 1.0 / np.where(norm > 0, norm, 1.0)
@@ -206,18 +190,19 @@ class _FittedSimilarity(FittedFeature):
         squares = self.known_vectors.squares[rows]
         total = inner - linked * squares  # the new document is no neighbour
         if self.part == "neighbours":
-            return _per(total, self.n_neighbours[candidates] - linked)[:, None]
+            n = self.links.n_neighbours[candidates] - linked
+            return np.where(n > 0, total / np.maximum(n, 1), np.nan)[:, None]
         # |b|^2 of the sum b without the new document v: |b - v|^2 = |b|^2 - 2 v.b + |v|^2
         norm = self.norm[candidates] ** 2 - linked * (2.0 * inner - squares)
         return np.where(norm > 1e-12, total / np.sqrt(np.maximum(norm, 1e-12)), 0.0)[:, None]
 
-    def pairs(
-        self, new: csr_array, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: csr_array, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         if self.part == "own":
             return _dots(self.own, candidates, new, rows)[:, None]
         rows, candidates = np.asarray(rows), np.asarray(candidates)
-        starts, sizes = _extents(self.members, candidates)
+        ends = self.members.indptr
+        starts = ends[candidates].astype(np.int64)
+        sizes = ends[candidates + 1] - starts
         sums, place = self.hubs
         hubs = np.flatnonzero(place[candidates] >= 0)
         sizes[hubs] = 0
@@ -230,20 +215,20 @@ class _FittedSimilarity(FittedFeature):
         values[hubs] = _dots(new, rows[hubs], sums, place[candidates[hubs]])
         return (values * self._factors(candidates))[:, None]
 
-    def _products(self, new: csr_array, rows: NDArray[np.integer], members: NDArray[np.integer]) -> Array:
+    def _products(self, new: csr_array, rows: Indices, members: Indices) -> Array:
         """Return the products of new documents with members of candidates."""
         result, few = np.empty(len(rows)), np.ones(len(rows), bool)
         often, counts = np.unique(rows, return_counts=True)
-        for row in often[DOCUMENTS_PER_MEMBER * counts >= len(self.n_neighbours)].tolist():
+        for row in often[DOCUMENTS_PER_MEMBER * counts >= len(self.links.n_neighbours)].tolist():
             here = slice(*new.indptr[row : row + 2])
             own = rows == row
-            result[own] = _product(new.indices[here], new.data[here], self.transposed)[members[own]]
+            result[own] = _product(new.indices[here], new.data[here], self.known_vectors.transposed)[members[own]]
             few[own] = False
         result[few] = _dots(self.own, members[few], new, rows[few])
         return result
 
-    def block(self, new: csr_array, rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
-        n = len(self.n_neighbours)
+    def block(self, new: csr_array, rows: slice, candidates: Indices, outgoing: bool) -> Array:
+        n = len(self.links.n_neighbours)
         if DOCUMENTS_PER_CANDIDATE * len(candidates) < n:
             right = self.own[candidates] if self.part == "own" else self._sums(candidates)
             values = (new[rows] @ right.T).toarray()
@@ -259,7 +244,7 @@ class _FittedSimilarity(FittedFeature):
         return np.asarray(values[:, :, None])
 
     def embedding(
-        self, n_dimensions: int, documents: NDArray[np.integer], seed: int
+        self, n_dimensions: int, documents: Indices, seed: int
     ) -> tuple[NDArray[np.float32], Callable[[csr_array], Array]]:
         basis = self.known_vectors.basis(n_dimensions, documents, seed)
         candidates = self.own.astype(np.float32) @ np.ascontiguousarray(basis.T, np.float32)
@@ -268,22 +253,22 @@ class _FittedSimilarity(FittedFeature):
             candidates *= np.nan_to_num(self._factors(np.arange(len(candidates))))[:, None].astype(np.float32)
         return candidates, lambda new: np.asarray(new @ basis.T)
 
-    def known(self, documents: NDArray[np.integer]) -> csr_array:
+    def known(self, documents: Indices) -> csr_array:
         return self.own[documents]
 
     def proposals(self, new: csr_array, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
         if self.of != "tfidf":
-            return None  # of few dimensions: its embedding tells all
+            return None  # topics have few dimensions, all of them in the embedding
         some = self._rarest(new[rows])
         return [self._proposed(some.indices[a:b], some.data[a:b], size) for a, b in pairwise(some.indptr.tolist())]
 
-    def _proposed(self, words: NDArray[np.integer], weights: Array, size: int) -> NDArray[np.int64]:
+    def _proposed(self, words: Indices, weights: Array, size: int) -> NDArray[np.int64]:
         """Return candidates for a document of some words: those with the same, or whose members have the same."""
-        values = _product(words, weights, self.transposed)
+        values = _product(words, weights, self.known_vectors.transposed)
         if self.part == "own":
             return _largest(values, size)
         speakers = _largest(values, SPEAKERS_PER_CANDIDATE * size)
-        # Links count both ways: who is a member of whom is so the other way, too.
+        # Links count both ways, so the matrix of members is symmetric.
         values = _product(speakers, values[speakers], self.members)
         found = np.flatnonzero(values)
         values[found] *= self._factors(found)
@@ -291,7 +276,7 @@ class _FittedSimilarity(FittedFeature):
 
     def _rarest(self, new: csr_array) -> csr_array:
         """Return the rows without frequent words, which are in too many documents to tell them apart."""
-        frequency = np.diff(self.transposed.indptr)[new.indices].astype(np.int64)
+        frequency = np.diff(self.known_vectors.transposed.indptr)[new.indices].astype(np.int64)
         row = np.repeat(np.arange(new.shape[0]), np.diff(new.indptr))
         order = np.lexsort((frequency, row))
         before = np.cumsum(frequency[order]) - frequency[order]
@@ -300,45 +285,41 @@ class _FittedSimilarity(FittedFeature):
         starts = np.searchsorted(kept, new.indptr)
         return csr_array((new.data[kept], new.indices[kept], starts), shape=new.shape)
 
-    def detail(self, new: csr_array, row: int, candidate: int, outgoing: bool) -> str:
-        return self._detail(new, row, candidate)
-
     def known_detail(self, view: TrainingView) -> str:
         new, candidate = int(view.new[0]), int(view.candidates[0])
-        return self._detail(self.own, new, candidate, without=new)
+        return self.detail(self.own, new, candidate, bool(view.outgoing[0]), without=new)
 
-    def _detail(self, new: csr_array, row: int, candidate: int, without: int = -1) -> str:
+    def detail(self, new: csr_array, row: int, candidate: int, outgoing: bool, without: int = -1) -> str:
         with_whom = {"own": "it", "neighbours": "its neighbours", "centroid": "it and its neighbours"}[self.part]
         if self.of == "topics":
             return f"topics in common with {with_whom}"
-        begin, end = new.indptr[row], new.indptr[row + 1]
-        words = new.indices[begin:end]
-        best = largest_products(new.data[begin:end], self._weights(words, candidate, without), 1e-12, N_SHOWN_WORDS)
+        here = slice(*new.indptr[row : row + 2])
+        words = new.indices[here]
+        best = largest_products(new.data[here], self._weights(words, candidate, without), 1e-12, N_SHOWN_WORDS)
         if not len(best):
             return "no shared words"
         named = ", ".join(str(w) if self.words is None else str(self.words[w]) for w in words[best].tolist())
         return f"shared words: {named}" if self.part == "own" else f"shared words with {with_whom}: {named}"
 
-    def _weights(self, words: NDArray[np.integer], candidate: int, without: int) -> Array:
+    def _weights(self, words: Indices, candidate: int, without: int) -> Array:
         """Return the weights of some words, in order, in the sum of the vectors of a candidate's members."""
         if self.part == "own":
             return _sum_at(words, self.own, np.array([candidate]))
-        start = self.members.indptr
-        members = self.members.indices[start[candidate] : start[candidate + 1]]
-        if self.n_neighbours[candidate] <= HUB_MIN_NEIGHBOURS:
+        members = self.members.indices[slice(*self.members.indptr[candidate : candidate + 2])]
+        if self.links.n_neighbours[candidate] <= HUB_MIN_NEIGHBOURS:
             return _sum_at(words, self.own, members if without < 0 else members[members != without])
         sums, place = self.hubs
         return _sum_at(words, sums, place[[candidate]]) - _sum_at(words, self.own, members[members == without])
 
 
-def _sum_at(words: NDArray[np.integer], matrix: csr_array, rows: NDArray[np.integer]) -> Array:
+def _sum_at(words: Indices, matrix: csr_array, rows: Indices) -> Array:
     """Return the sum of some rows of a matrix at some columns, which are in order."""
     result = np.zeros(len(words))
     add_rows_at(words, rows, matrix.indptr, matrix.indices, matrix.data, result)
     return result
 
 
-def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns: NDArray[np.integer]) -> Array:
+def _dots(left: csr_array, rows: Indices, right: csr_array, columns: Indices) -> Array:
     """Return left[rows[e]] @ right[columns[e]] for each e."""
     result = np.empty(len(rows))
     row_dots(
@@ -348,12 +329,12 @@ def _dots(left: csr_array, rows: NDArray[np.integer], right: csr_array, columns:
     return result
 
 
-def _by_group(rows: NDArray[np.integer], groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], ...]:
+def _by_group(rows: Indices, groups: Indices) -> tuple[NDArray[np.int64], ...]:
     """Return an order of pairs in which equal groups follow one another, and rows and groups as kernels take them."""
     return np.argsort(groups, kind="stable"), np.asarray(rows, np.int64), np.asarray(groups, np.int64)
 
 
-def _product(columns: NDArray[np.integer], values: Array, matrix: csr_array) -> Array:
+def _product(columns: Indices, values: Array, matrix: csr_array) -> Array:
     """Return the product of a row, zero but for some columns, with a matrix."""
     result = np.zeros(matrix.shape[1])
     row_times_matrix(columns, values, matrix.indptr, matrix.indices, matrix.data, result)
@@ -366,25 +347,14 @@ def _largest(values: Array, size: int) -> NDArray[np.int64]:
     return found if len(found) <= size else found[np.argpartition(-values[found], size)[:size]]
 
 
-def _extents(matrix: csr_array, rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where rows of a matrix start, and how many entries they have."""
-    starts = matrix.indptr[rows].astype(np.int64)
-    return starts, matrix.indptr[np.asarray(rows) + 1] - starts
-
-
-def _ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.int64]:
+def _ranges(starts: Indices, sizes: Indices) -> NDArray[np.int64]:
     """Return start, start + 1, ... for each start, as many as its size, one after the other."""
     ends = np.cumsum(sizes, dtype=np.int64)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
 
 
-def _runs(sizes: NDArray[np.integer], most: int) -> list[slice]:
-    """Cut items into runs whose sizes add up to about `most`."""
+def _runs(sizes: Indices, most: int) -> list[slice]:
+    """Return runs of items whose sizes add up to about `most`."""
     number = np.cumsum(sizes, dtype=np.int64) // most
     cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
     return [slice(a, b) for a, b in pairwise(cuts) if b > a]
-
-
-def _per(total: Array, n: NDArray[np.integer]) -> Array:
-    """Divide by a number of documents; NaN where there is none."""
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from linktopics.errors import DataError
-from linktopics.features.base import Array, FittedFeature, PairFeature, register_feature
+from linktopics.features.base import Array, FittedFeature, Indices, Mask, PairFeature, register_feature
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents
 from linktopics.network.validation import as_list, check_sound, check_unique, is_missing
@@ -68,7 +68,7 @@ class Column(PairFeature):
         return f"{self.column} ({self.compare})"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Read the column of the training documents."""
+        """Return the feature with the column of the training documents."""
         kinds: dict[str, type[_FittedColumn]] = {"equal": _Equal, "difference": _Difference, "overlap": _Overlap}
         if self.compare not in kinds:
             raise ValueError(f"compare is {self.compare!r}; it must be {', '.join(map(repr, kinds))}.")
@@ -79,13 +79,21 @@ class _FittedColumn(FittedFeature):
     """What the three comparisons share: finding the column."""
 
     def __init__(self, name: str, column: str, network: DocumentNetwork) -> None:
-        self.name, self.column = name, column
-        self.directed = network.directed
-        self.learn(self.read(Documents.of(network), "the network"))
+        self.name, self.column, self.directed = name, column, network.directed
+        values = self.read(Documents.of(network), "the network")
+        self.learn(values)
+        self.candidates = self.encode(values)
 
     def learn(self, values: NDArray) -> None:
         """Learn from the values of the training documents."""
         raise NotImplementedError
+
+    def encode(self, values: NDArray) -> Any:
+        """Return values as they are compared."""
+        raise NotImplementedError
+
+    def prepare(self, documents: Documents) -> Any:
+        return self.encode(self.read(documents))
 
     def read(self, documents: Documents, what: str = "new documents") -> NDArray:
         """Return the values of the column."""
@@ -107,20 +115,12 @@ class _Equal(_FittedColumn):
         for value in values:
             if not is_missing(value):
                 self.codes.setdefault(_hashable(value, self.column), len(self.codes))
-        self.candidates = self.encode(values, unknown=-2)
 
-    def encode(self, values: NDArray, unknown: int) -> NDArray[np.float64]:
-        return np.array(
-            [np.nan if is_missing(v) else self.codes.get(_hashable(v, self.column), unknown) for v in values],
-            dtype=float,
-        )
+    def encode(self, values: NDArray) -> Array:
+        codes = [np.nan if is_missing(v) else self.codes.get(_hashable(v, self.column), -1) for v in values]
+        return np.array(codes, dtype=float)
 
-    def prepare(self, documents: Documents) -> NDArray[np.float64]:
-        return self.encode(self.read(documents), unknown=-1)
-
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         a, b = new[rows], self.candidates[candidates]
         return np.where(np.isnan(a) | np.isnan(b), np.nan, a == b)[:, None]
 
@@ -136,9 +136,8 @@ class _Difference(_FittedColumn):
         self.columns = (f"distance in {self.column}",)
         if self.directed:
             self.columns += (f"{self.column} of source - target",)
-        self.values = self.finite(values)
 
-    def finite(self, values: NDArray) -> NDArray[np.float64]:
+    def encode(self, values: NDArray) -> Array:
         """Return the values as numbers, NaN where they are missing; raise for what is no finite number."""
         listed = [np.nan if is_missing(value) else value for value in as_list(values)]
         for number, value in enumerate(listed):
@@ -149,18 +148,13 @@ class _Difference(_FittedColumn):
                 )
         return np.array(listed, dtype=float)
 
-    def prepare(self, documents: Documents) -> NDArray[np.float64]:
-        return self.finite(self.read(documents))
-
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
-        difference = new[rows] - self.values[candidates]
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
+        difference = new[rows] - self.candidates[candidates]
         signed = [np.where(outgoing, difference, -difference)] if self.directed else []
         return np.column_stack([np.abs(difference), *signed])
 
     def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
-        a, b = new[row], self.values[candidate]
+        a, b = new[row], self.candidates[candidate]
         return f"{self.column} not known" if np.isnan(a) or np.isnan(b) else f"{self.column}: {a:g} and {b:g}"
 
 
@@ -174,10 +168,9 @@ class _Overlap(_FittedColumn):
                 key = _hashable(member, self.column, MEMBERS_ADVICE)
                 if self.codes.setdefault(key, len(self.codes)) == len(self.values):
                     self.values.append(member)
-        self.candidates = self.encode(values)
 
     def members(self, value: Any) -> list[Any] | None:
-        """List the members of a value; a string is one member."""
+        """Return the members of a value; a string is one member."""
         if is_missing(value):
             return None
         listed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
@@ -191,26 +184,20 @@ class _Overlap(_FittedColumn):
         rows, columns, weights = [], [], []
         for row, members in enumerate(listed):
             distinct = {_hashable(member, self.column, MEMBERS_ADVICE) for member in members or ()}
-            for member in distinct:
-                if member in self.codes:
-                    rows.append(row)
-                    columns.append(self.codes[member])
-                    weights.append(len(distinct) ** -0.5)
+            for member in distinct & self.codes.keys():
+                rows.append(row)
+                columns.append(self.codes[member])
+                weights.append(len(distinct) ** -0.5)
         matrix = csr_array((np.array(weights, float), (rows, columns)), shape=(len(listed), max(len(self.codes), 1)))
         matrix.sort_indices()
         return matrix, np.array([members is not None for members in listed])
 
-    def prepare(self, documents: Documents) -> tuple[csr_array, NDArray[np.bool_]]:
-        return self.encode(self.read(documents))
-
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         (a, a_known), (b, b_known) = new, self.candidates
         values = np.asarray(a[rows].multiply(b[candidates]).sum(axis=1)).ravel()
         return np.where(a_known[rows] & b_known[candidates], values, np.nan)[:, None]
 
-    def block(self, new: Any, rows: slice, candidates: NDArray[np.integer], outgoing: bool) -> Array:
+    def block(self, new: Any, rows: slice, candidates: Indices, outgoing: bool) -> Array:
         (a, a_known), (b, b_known) = new, self.candidates
         values = (a[rows] @ b[candidates].T).toarray()
         return np.where(a_known[rows, None] & b_known[None, candidates], values, np.nan)[:, :, None]
@@ -272,7 +259,7 @@ class PairMatrix(PairFeature):
     name: str = "matrix"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Find the training documents in the matrix."""
+        """Return the feature with the places of the training documents in the matrix."""
         if isinstance(self.ids, str) or not isinstance(self.ids, Iterable):
             raise DataError(f"the pair feature {self.name!r} has the ids {self.ids!r}; pass a list, one for each row.")
         ids = np.fromiter(as_list(self.ids), dtype=object)
@@ -323,37 +310,40 @@ class PairMatrix(PairFeature):
         return cls(matrix, ids.tolist(), described["name"])
 
 
-class _FittedMatrix(FittedFeature):
-    def __init__(self, name: str, matrix: csr_array, place: Mapping[Any, int], network: DocumentNetwork) -> None:
+class _FittedPairs(FittedFeature):
+    """What a matrix and a function share: one value, which is its own explanation."""
+
+    def __init__(self, name: str) -> None:
         self.name, self.columns = name, (name,)
-        self.matrix = csr_array(matrix, dtype=np.float64)
-        self.place = place
-        self.directed = network.directed
+
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+        value = self.pairs(new, np.array([row]), np.array([candidate]), np.array([outgoing]))[0, 0]
+        return f"{self.name}: {value:g}"
+
+
+class _FittedMatrix(_FittedPairs):
+    def __init__(self, name: str, matrix: csr_array, place: Mapping[Any, int], network: DocumentNetwork) -> None:
+        super().__init__(name)
+        self.matrix, self.place, self.directed = matrix, place, network.directed
         self.candidates = self.prepare(Documents.of(network))
 
     def prepare(self, documents: Documents) -> NDArray[np.int64]:
         ids = documents.named(self.name)
         return np.array([self.place.get(id, -1) for id in ids.tolist()], dtype=np.int64)
 
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         a, b = new[rows], self.candidates[candidates]
         there = (a >= 0) & (b >= 0)
         source, target = np.where(outgoing, a, b)[there], np.where(outgoing, b, a)[there]
         result = np.zeros(len(a))
         result[there] = self._entries(source, target)
-        if not self.directed:  # an entry on either side of the diagonal will do; of two, the mean
+        if not self.directed:  # an entry on either side of the diagonal counts; of two, the mean
             one, two = result[there], self._entries(target, source)
             result[there] = np.where(one == 0, two, np.where(two == 0, one, 0.5 * (one + two)))
         return result[:, None]
 
     def _entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
         return np.asarray(self.matrix[rows, columns], dtype=float).ravel() if len(rows) else np.empty(0)
-
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
-        value = self.pairs(new, np.array([row]), np.array([candidate]), np.array([outgoing]))[0, 0]
-        return f"{self.name}: {value:g}"
 
 
 @register_feature
@@ -388,7 +378,7 @@ class PairFunction(PairFeature):
     name: str = "function"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Remember the ids of the training documents."""
+        """Return the feature with the ids of the training documents."""
         if not callable(self.function):
             raise ValueError(f"function is {self.function!r}; pass a function of two arrays of ids.")
         return _FittedFunction(self.function, self.name, network.ids)
@@ -413,16 +403,15 @@ def _refuse_missing(name: str, *_: Any) -> Any:
     )
 
 
-class _FittedFunction(FittedFeature):
+class _FittedFunction(_FittedPairs):
     def __init__(self, function: Callable[[NDArray, NDArray], Any], name: str, ids: NDArray) -> None:
-        self.function, self.name, self.columns, self.ids = function, name, (name,), ids
+        super().__init__(name)
+        self.function, self.ids = function, ids
 
     def prepare(self, documents: Documents) -> NDArray:
         return documents.named(self.name)
 
-    def pairs(
-        self, new: Any, rows: NDArray[np.integer], candidates: NDArray[np.integer], outgoing: NDArray[np.bool_]
-    ) -> Array:
+    def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         a, b = new[rows], self.ids[candidates]
         values = np.asarray(self.function(np.where(outgoing, a, b), np.where(outgoing, b, a)))
         if values.shape != a.shape or values.dtype.kind not in "fiub":
@@ -431,7 +420,3 @@ class _FittedFunction(FittedFeature):
                 f"must give a number for each of the {len(a)} pairs."
             )
         return values.astype(float)[:, None]
-
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
-        value = self.pairs(new, np.array([row]), np.array([candidate]), np.array([outgoing]))[0, 0]
-        return f"{self.name}: {value:g}"

@@ -24,7 +24,7 @@ MAX_SINGLE_COMPARISONS = 32
 """New documents that are compared with all others without an index of the words of these."""
 
 DOCUMENTS_AT_ONCE = 2**15
-"""Documents whose vectors are worked out at once: what is made on the way takes several times their room."""
+"""Documents whose vectors are computed at once: intermediate results take several times their memory."""
 
 
 class Tfidf:
@@ -65,7 +65,7 @@ class Topics:
 
     @classmethod
     def learn(cls, counts: csr_array, settings: Settings, seed: np.random.SeedSequence) -> Topics:
-        """Run the chain of a plain LDA."""
+        """Return the topics of a plain LDA, whose chain is run here."""
         nothing = np.empty(0, np.int32)
         pairs = TrainingPairs(nothing, nothing, np.empty(0, bool), counts.shape[0])
         corpus = Corpus.build(counts, pairs, symmetric=True)
@@ -82,7 +82,7 @@ class Topics:
         return cls(sample, int(arrays["seed"][0]))
 
     def arrays(self) -> dict[str, NDArray]:
-        """Return what is needed to go on as before."""
+        """Return what `of` needs to restore the topics."""
         return {"word_topic": self.sample.word_topic, "alpha": self.sample.alpha, "seed": np.array([self.seed])}
 
     def __call__(self, counts: csr_array) -> csr_array:
@@ -92,7 +92,7 @@ class Topics:
 
 
 class KnownVectors:
-    """Vectors of the training documents, made when they are first needed; several features may share them.
+    """Vectors of the training documents, computed on first use; several features may share them.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class KnownVectors:
         self.n_compared = 0
 
     def forget(self) -> None:
-        """Drop what takes room and can be made again."""
+        """Drop what takes memory and can be computed again."""
         for name in ("own", "transposed"):
             vars(self).pop(name, None)
 
@@ -145,7 +145,7 @@ class KnownVectors:
         return result
 
     def basis(self, n_dimensions: int, documents: NDArray[np.integer], seed: int) -> Array:
-        """Return directions in which some documents differ most, a row for each; the last ones are kept."""
+        """Return directions in which some documents differ most, a row for each; the last result is cached."""
         asked = (n_dimensions, documents.tobytes(), seed)
         if vars(self).get("_basis", (None,))[0] != asked:
             some = self.own[documents]

@@ -12,14 +12,14 @@ from linktopics.prediction.ranking import NewDocuments
 def absent_links(predictor: Predictor, top: int) -> list[tuple[int, int, float]]:
     """Return the most probable absent links of each training document: (source, target, probability).
 
-    Each document is looked at as if it was new; where links have no direction, both of a pair are, and the mean counts.
+    Each document is treated as if it was new; where links have no direction, both of a pair are, and the mean counts.
     """
     predictor.check_links()
     network, n = predictor.network, predictor.network.n_documents
     everything = predictor.training.as_new()
     source, target = network.links.T
     if network.directed:
-        # Between these there is a link the other way, which what features know of the pair must not contain.
+        # Between these there is a link the other way, which the features of the pair must ignore.
         back = network.links[:, ::-1]
         back_probability = predictor.own_of_known(back[:, 0], back[:, 1])
     else:

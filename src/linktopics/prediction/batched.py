@@ -38,7 +38,7 @@ def thinned(samples: Sequence[PosteriorSample], n: int | None, best_chain: int) 
 
 
 class BatchedPredictor:
-    """Answers about several texts at once what `Predictor` answers about new documents.
+    """Computes for several texts at once what `Predictor` computes for new documents.
 
     Parameters
     ----------

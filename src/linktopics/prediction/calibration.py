@@ -1,13 +1,13 @@
 """From the scores of a model to probabilities of links as frequent as they are in the network.
 
 A model is trained on all links and on a sample of the other pairs, with a cost for each class. Its own probabilities
-therefore speak of pairs among which links are far more frequent than in the network. Where a share f of the non-links
+therefore refer to pairs among which links are far more frequent than in the network. Where a share f of the non-links
 was drawn, and links and non-links have the costs c1 and c0, the odds of a link are too high by the factor c1 / (c0 f):
 
     log-odds in the network = log-odds of the model + log(c0 f / c1)
 
 That holds for a model that is right. A topic model is surer of documents that it was trained on than it can be of new
-ones, so the result is also measured: some documents are taken away, the chains go on for a few sweeps without them,
+ones, so the result is also measured: some documents are held out, the chains continue for a few sweeps without them,
 and a monotone curve from log-odds to log-odds is fitted to their links with all others. Its slopes are drawn a little
 to 1, where nothing is changed. A curve that rises everywhere leaves the order of candidates as it is.
 
@@ -113,7 +113,7 @@ class Curve:
 
     @property
     def inverse(self) -> Curve:
-        """The curve that leads back."""
+        """The inverse function."""
         return Curve(_numbers(self._at_knots), _numbers(1.0 / slope for slope in self.slopes), self.knots[0])
 
 
@@ -298,7 +298,7 @@ class LinkCalibration:
         return np.asarray(expit(x if curve is None else curve(x)))
 
     def own(self, probability: Any, direction: str) -> Array:
-        """Return the model's own probabilities that stand for those in the network: `probability` backwards."""
+        """Return the model's own probabilities that stand for those in the network: the inverse of `probability`."""
         x, curve = log_odds(probability), self.curves.get(direction)
         return np.asarray(expit((x if curve is None else curve.inverse(x)) - self.offset))
 
@@ -314,7 +314,7 @@ class LinkCalibration:
         return only
 
     def describe(self) -> str:
-        """Say in a sentence what probabilities are about.
+        """Return a sentence that says what probabilities are about.
 
         Examples
         --------
@@ -338,7 +338,7 @@ class LinkCalibration:
     def from_json(cls, values: Mapping[str, Any]) -> LinkCalibration:
         """Return what `to_json` was made of.
 
-        Models of before had a curve for "both", and no reciprocity; the curve is left out.
+        Models of earlier versions had a curve for "both", and no reciprocity; the curve is ignored.
         """
         curves = {
             str(name): Curve(_numbers(one["knots"]), _numbers(one["slopes"]), float(one["level"]))
@@ -367,7 +367,7 @@ def _numbers(values: Iterable[Any]) -> tuple[float, ...]:
 # ----------------------------------------------------------------------------------------------------------------------
 
 TARGET_LINKS, MIN_LINKS = 1000, 50
-"""Links of held-out documents that are asked for, and below which nothing is measured."""
+"""Links of held-out documents that are wanted, and below which nothing is measured."""
 
 MAX_HELD_OUT_SHARE = 0.2
 """Share of the documents that are held out at most."""

@@ -26,7 +26,7 @@ Topics = Sequence[NDArray[np.floating]] | NDArray[np.floating]
 
 N_REASONS = 3
 MIN_REASON_SHARE = 0.05
-"""Contributions below this share of what speaks for a link are no reasons."""
+"""Contributions below this share of all positive ones are no reasons."""
 
 CONTRIBUTION_CELLS = 2**21
 """Contributions to scores that are in memory at once."""
@@ -77,7 +77,7 @@ def shares_of(contributions: Array) -> Array:
 
 @dataclass(frozen=True)
 class Reasons:
-    """What speaks most for each of some pairs, best first, pairs x `N_REASONS`.
+    """The largest positive contributions to scores of pairs, best first, pairs x `N_REASONS`.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Reasons:
     contribution : ndarray
         To the score.
     share : ndarray
-        The contribution relative to all that speaks for the link.
+        The contribution relative to the sum of all positive ones.
     """
 
     what: NDArray[np.int64]
@@ -154,7 +154,7 @@ class Explainer:
         return np.concatenate([topics.reshape(*values.shape[:-1], -1), *features], axis=-1)
 
     def reasons(self, shares: Sequence[NDArray[np.float32]], pairs: Shortlist) -> tuple[NDArray[np.bool_], Reasons]:
-        """Return what speaks most for each pair, in the direction that more speaks for, and whether it is outgoing.
+        """Return the reasons for each pair, in the direction with the higher score, and whether it is outgoing.
 
         Parameters
         ----------

@@ -21,10 +21,13 @@ from numpy.typing import NDArray
 
 from linktopics.features import FeatureSet
 from linktopics.network.pairs import Direction
-from linktopics.prediction.ranking import DIRECTIONS, ExactSearch, NewDocuments, Shortlist
+from linktopics.prediction.ranking import DIRECTIONS, ExactSearch, LeftOut, NewDocuments, Shortlist, blocks_of
 from linktopics.prediction.scoring import block_scores, project
 from linktopics.sampler.runner import PosteriorSample
 from linktopics.utils.blas import one_thread
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 EXACT_MAX_DOCUMENTS = 100_000
 """Documents up to which ``search="auto"`` ranks all of them."""
@@ -82,12 +85,7 @@ class CandidateIndex:
     """
 
     def __init__(
-        self,
-        samples: list[PosteriorSample],
-        features: FeatureSet,
-        exact: ExactSearch,
-        seed: int,
-        n_jobs: int | None = None,
+        self, samples: list[PosteriorSample], features: FeatureSet, exact: ExactSearch, seed: int, n_jobs: int | None
     ) -> None:
         self.samples, self.features, self.exact = samples, features, exact
         self.n_candidates = exact.n_candidates
@@ -99,25 +97,23 @@ class CandidateIndex:
             self._reduce(docs)
             self._build(seed % 2**31, effective_n_jobs(n_jobs))
 
-    def _embed(self, docs: NDArray[np.int64], seed: int) -> None:
+    def _embed(self, docs: Indices, seed: int) -> None:
         """Collect the features that are inner products."""
         self.texts: list[NDArray[np.float32]] = []
-        self.projections: list[tuple[int, float, Callable[[Any], NDArray[np.float64]]]] = []
+        self.projections: list[tuple[int, float, Callable[[Any], Array]]] = []
         for k, (feature, span) in enumerate(zip(self.features.features, self.features.spans, strict=True)):
             found = feature.embedding(TEXT_DIMENSIONS, docs, seed)
             if found is not None:
                 self.texts.append(found[0])
                 self.projections.append((k, float(self.weights[span.start]), found[1]))
 
-    def _long(self, which: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _long(self, which: Indices | slice) -> NDArray[np.float32]:
         """Return the long vectors of candidates."""
         constants = [self.constants[direction][which, None] for direction in DIRECTIONS]
         parts = [*(s.doc_topic[which] for s in self.samples), *(x[which] for x in self.texts), *constants]
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
-    def _asked(
-        self, shares: Sequence[NDArray[np.float32]], projected: list[NDArray[np.float64]], direction: Direction
-    ) -> NDArray[np.float64]:
+    def _asked(self, shares: Sequence[NDArray[np.float32]], projected: list[Array], direction: Direction) -> Array:
         """Return the long vectors of new documents for one direction."""
         parts = [
             project(z.astype(float), s.weights, direction) / len(self.samples)
@@ -127,7 +123,7 @@ class CandidateIndex:
         parts += [np.full((len(parts[0]), 1), float(direction == one)) for one in DIRECTIONS]
         return np.concatenate(parts, axis=1)
 
-    def _reduce(self, docs: NDArray[np.int64]) -> None:
+    def _reduce(self, docs: Indices) -> None:
         """Find the directions in which the scores of documents, taken for new ones, with others differ most.
 
         With the covariance of the asking vectors made the identity, they are the principal components of the others.
@@ -159,8 +155,7 @@ class CandidateIndex:
         n, d = self.n_candidates, self.of_known.shape[1]
         vectors = np.empty((n, d + 1), np.float32)
         mean = self.mean.astype(np.float32)
-        for first in range(0, n, CANDIDATES_AT_ONCE):
-            rows = np.arange(first, min(first + CANDIDATES_AT_ONCE, n))
+        for rows in blocks_of(n, 1, CANDIDATES_AT_ONCE):
             vectors[rows, :d] = (self._long(rows) - mean) @ self.of_known
         squares = np.einsum("ik,ik->i", vectors[:, :d], vectors[:, :d])
         vectors[:, d] = np.sqrt(squares.max() - squares)
@@ -189,12 +184,7 @@ class CandidateIndex:
         return (2 + len(self.features.features)) * self.wanted * (8 + 2 * len(self.features.mean))
 
     def shortlist(
-        self,
-        new: NewDocuments,
-        rows: slice,
-        directions: Sequence[Direction],
-        top: int,
-        left_out: Sequence[NDArray[np.int64]] | None = None,
+        self, new: NewDocuments, rows: slice, directions: Sequence[Direction], top: int, left_out: LeftOut = None
     ) -> Shortlist:
         """Return pairs with good candidates of some new documents, but for those that are left out."""
         out = [np.empty(0, np.int64)] * (rows.stop - rows.start) if left_out is None else left_out
@@ -212,7 +202,7 @@ class CandidateIndex:
         best = [a + self._best(new, pairs.part(slice(a, b)), size) for a, b in pairwise(ends) if b > a]
         return pairs.part(np.concatenate([np.empty(0, np.int64), *best]))
 
-    def _best(self, new: NewDocuments, pairs: Shortlist, size: int) -> NDArray[np.int64]:
+    def _best(self, new: NewDocuments, pairs: Shortlist, size: int) -> Indices:
         """Return the places of the best pairs of one document, in order, and of any that may be as good."""
         if len(pairs.rows) <= size:
             return np.arange(len(pairs.rows))
@@ -227,9 +217,7 @@ class CandidateIndex:
                     total += self.exact.loss.no_link(scores)[0]
         return self.exact.not_worse(absent / np.float32(len(self.samples)), size, 0.0)
 
-    def _found(
-        self, new: NewDocuments, rows: slice, directions: Sequence[Direction], wanted: int
-    ) -> list[NDArray[np.int64]]:
+    def _found(self, new: NewDocuments, rows: slice, directions: Sequence[Direction], wanted: int) -> list[Indices]:
         """Return the candidates of all sources for each of some new documents."""
         faiss = index_library()
         assert faiss is not None

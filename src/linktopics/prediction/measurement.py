@@ -1,4 +1,4 @@
-"""The calibration of a model, measured by another that knows nothing of some documents."""
+"""The calibration of a model, measured with another that was not trained on some documents."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def measure(
     offset: float,
     without: Predictor,
 ) -> LinkCalibration:
-    """Return the calibration of a model that another shows, which knows nothing of some documents.
+    """Return the calibration of a model, measured with another that was not trained on some documents.
 
     Parameters
     ----------
     network : DocumentNetwork
         All documents.
     held_out, others : ndarray of int
-        Documents that the other model does not know, and those that it does.
+        Documents that the other model was not trained on, and those that it was.
     offset : float
         What corrects the model for the sampling of non-links.
     without : Predictor
-        What the other model answers; its own offset may differ a little.
+        The predictor of the other model; its own offset may differ a little.
     """
     out, into = links_between(network, held_out, others)
     links, prevalence = {"out": out, "in": into}, prevalences(network)

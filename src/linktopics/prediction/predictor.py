@@ -50,6 +50,8 @@ BLOCK_CELLS = 2**23
 UNCALIBRATED = LinkCalibration()
 """Leaves probabilities as they are: the model's own."""
 
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 In = TypeVar("In")
 Out = TypeVar("Out")
 
@@ -58,7 +60,7 @@ Out = TypeVar("Out")
 class Predictor:
     """Answers questions about new documents; see `RelationalTopicModel` for what each answer is.
 
-    What is worked out for the first question is kept for others, but not pickled.
+    What is computed for the first question is cached for others, but not pickled.
     """
 
     network: DocumentNetwork
@@ -83,7 +85,7 @@ class Predictor:
 
     @cached_property
     def _loss(self) -> Loss:
-        return make_loss(self.settings.loss, np.empty(0, bool), 1.0, 1.0, self.settings.margin)
+        return make_loss(self.settings, np.empty(0, bool))
 
     @cached_property
     def exact(self) -> ExactSearch:
@@ -109,9 +111,7 @@ class Predictor:
         """Return shares of topics among the tokens of new documents, given a sample's topics."""
         return infer_topics(sample, counts, self.seed, self.n_jobs)
 
-    def predict(
-        self, documents: Documents, candidates: Any, direction: str, *, raw: bool = False
-    ) -> NDArray[np.float64]:
+    def predict(self, documents: Documents, candidates: Any, direction: str, *, raw: bool = False) -> Array:
         """Return link probabilities, documents x candidates, averaged over samples; or their raw scores."""
         chosen = resolve_candidates(self.network, candidates)
         new, directions = self.new_documents(documents, direction), self.directions(direction)
@@ -124,17 +124,12 @@ class Predictor:
         self.spread(run, self.blocks(new.n_documents, len(chosen)))
         return result
 
-    def calibrated(self, own: ByDirection) -> NDArray[np.float64]:
+    def calibrated(self, own: ByDirection) -> Array:
         """Return the probabilities in the network of links in any direction, given the model's own for each."""
         return self.calibration.of_pairs(own)
 
     def suggest(
-        self,
-        documents: Documents,
-        top: int,
-        direction: str,
-        interval: float,
-        search: str = "auto",
+        self, documents: Documents, top: int, direction: str, interval: float, search: str = "auto"
     ) -> pd.DataFrame:
         """Return the best candidates of new documents, with a range over posterior samples and a reason.
 
@@ -144,7 +139,7 @@ class Predictor:
         return self._suggested(finder, self.new_documents(documents, direction), top, direction, interval)
 
     def suggest_known(
-        self, places: NDArray[np.int64], top: int, direction: str, interval: float, search: str = "auto"
+        self, places: Indices, top: int, direction: str, interval: float, search: str = "auto"
     ) -> pd.DataFrame:
         """Return the same of training documents, but for candidates they are linked with in that direction.
 
@@ -188,11 +183,11 @@ class Predictor:
         return pd.concat(frames, ignore_index=True)
 
     def finder(self, search: str = "auto", n_new: int | None = None) -> ExactSearch | CandidateIndex:
-        """Return what proposes the best candidates of so many new documents; None is of more and more."""
+        """Return what proposes the best candidates of so many new documents; None: an unknown number."""
         return self.index if self._uses_index(search, n_new) else self.exact
 
     def _uses_index(self, search: str, n_new: int | None = None) -> bool:
-        """Tell whether candidates of so many further documents come from the index."""
+        """Return whether candidates of so many further documents come from the index."""
         if search not in ("auto", "exact", "index"):
             raise ValueError(f'search is {search!r}; it must be "auto", "exact" or "index".')
         if search == "exact" or (search == "auto" and self.network.n_documents <= EXACT_MAX_DOCUMENTS):
@@ -216,35 +211,29 @@ class Predictor:
             )
         return False
 
-    def by_sample(self, new: NewDocuments, pairs: Shortlist) -> ByDirection:
-        """Return the model's own probabilities of pairs in each sample, samples x pairs, for each direction."""
-        parts = list(self._by_sample(new, pairs))
-        nothing = np.empty((len(self.samples), 0))
-        return {one: np.concatenate([nothing, *(part[one] for part in parts)], axis=1) for one in pairs.features}
-
     def mean_of(self, new: NewDocuments, pairs: Shortlist) -> ByDirection:
         """Return the model's own probabilities of pairs, averaged over samples, for each direction.
 
         There may be many pairs.
         """
-        parts = [_mean(part) for part in self._by_sample(new, pairs)]
-        return {one: np.concatenate([np.empty(0), *(part[one] for part in parts)]) for one in pairs.features}
+        return _joined(map(_mean, self._by_sample(new, pairs)))
 
     def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[ByDirection]:
-        """Give the probabilities of pairs in each sample, block by block of pairs."""
-        for part in blocks_of(len(pairs.rows), self.settings.n_topics * len(self.samples), BLOCK_CELLS):
+        """Yield the model's own probabilities in each sample, samples x pairs, block by block of pairs."""
+        width = self.settings.n_topics * len(self.samples)
+        for part in blocks_of(len(pairs.rows), width, BLOCK_CELLS) or [slice(0)]:
             yield pair_probabilities(self._loss, self.samples, new.shares, pairs.part(part))
 
-    def best(self, new: NewDocuments, pairs: Shortlist, top: int | NDArray[np.int64]) -> Shortlist:
+    def best(self, new: NewDocuments, pairs: Shortlist, top: int | Indices) -> Shortlist:
         """Return the best pairs of each document, best first: so many of each, or as `best_of_each` has it."""
         own = self.mean_of(new, pairs)
         # One direction is ranked by the model's own, which are in the same order and tell more of them apart.
         ranked = self.calibrated(own) if len(own) > 1 else UNCALIBRATED.of_pairs(own)
         return pairs.part(best_of_each(pairs.rows, pairs.candidates, ranked, top))
 
-    def probabilities(self, new: NewDocuments, pairs: Shortlist, interval: float) -> dict[str, NDArray[np.float64]]:
+    def probabilities(self, new: NewDocuments, pairs: Shortlist, interval: float) -> dict[str, Array]:
         """Return the probability of each pair, its range over posterior samples (lower, upper), and the raw score."""
-        by_sample = self.by_sample(new, pairs)
+        by_sample = _joined(self._by_sample(new, pairs))
         own = _mean(by_sample)
         lower, upper = interval_of(self.calibrated(by_sample), interval)
         score = log_odds(UNCALIBRATED.of_pairs(own))
@@ -264,7 +253,7 @@ class Predictor:
         )
 
     def reasons(self, new: NewDocuments, pairs: Shortlist) -> tuple[NDArray[np.bool_], Reasons]:
-        """Return what speaks most for each pair, see `Explainer.reasons`."""
+        """Return the reasons for each pair, see `Explainer.reasons`."""
         shares = [own for own, sample in zip(new.shares, self.samples, strict=True) if sample.chain == self.best_chain]
         return self.explainer.reasons(shares, pairs)
 
@@ -282,39 +271,42 @@ class Predictor:
     def explain(self, source: Any, target: Any, documents: Documents | None, new_end: str = "source") -> pd.DataFrame:
         """Return the contributions to scores of pairs; new documents take the place of the end that is None.
 
-        Of two training documents the one at `new_end` is looked at as new.
+        Of two training documents the one at `new_end` is treated as new.
         """
         self.check_links()
         if documents is None:
             if source is None or target is None:
                 raise DataError("one end of the pair is None; pass documents= to put new ones in its place.")
             a, b = self.network.index_of(source), self.network.index_of(target)
-            values, details = self.features.known_pair(self.network, a, b, new_end == "source")
+            way: Direction = "out" if new_end == "source" else "in"
+            new, candidate = (a, b) if way == "out" else (b, a)
+            values = self.training.values(np.array([new]), np.array([candidate]), way)[0]
+            details = [self.training.detail(k, new, candidate, way) for k in range(len(self.features.features))]
             return self.explainer.table(self._topics(a), self._topics(b), values, details)
         if (source is None) == (target is None):
             raise DataError("new documents take the place of one end: pass None for it and an id for the other.")
         outgoing = source is None
         candidate = self.network.index_of(target if outgoing else source)
-        new = [self.infer(sample, documents.counts) for sample in self.reference_samples]
+        topics = [self.infer(sample, documents.counts) for sample in self.reference_samples]
         prepared = self.features.prepare(documents)
         frames = []
         for row in range(documents.counts.shape[0]):
             values = self.features.block(prepared, slice(row, row + 1), np.array([candidate]), outgoing)[0, 0]
-            here, there = [shares[row] for shares in new], self._topics(candidate)
+            here, there = [shares[row] for shares in topics], self._topics(candidate)
             details = [
                 feature.detail(known, row, candidate, outgoing)
                 for feature, known in zip(self.features.features, prepared, strict=True)
             ]
             ends = {"source": here, "target": there} if outgoing else {"source": there, "target": here}
-            frames.append(self.explainer.table(**ends, values=values, details=details).assign(document=row))
-        table = pd.concat(frames, ignore_index=True)
-        return table[["document", *table.columns[:-1]]]
+            frames.append(self.explainer.table(**ends, values=values, details=details))
+            frames[-1].insert(0, "document", row)
+        return pd.concat(frames, ignore_index=True)
 
-    def known(self, pairs: NDArray[np.int64], values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def known(self, pairs: Indices, values: Array | None = None) -> Array:
         """Return the probabilities of links between training documents, pairs x 2, averaged over samples.
 
-        The source is looked at as if it was new, and links between the two are left out of the pair's features, which
-        can be given; where links have no direction each of the two is looked at in this way, and the mean is taken.
+        The source is treated as a new document, and links between the two are left out of the pair's features, which
+        can be given; where links have no direction each of the two is treated in this way, and the mean is taken.
         """
         source, target = pairs.T
         own = self.own_of_known(source, target, values)
@@ -322,10 +314,8 @@ class Predictor:
             own = (own + self.own_of_known(target, source)) / 2
         return self.calibrated({"out": own})
 
-    def own_of_known(
-        self, source: NDArray[np.int64], target: NDArray[np.int64], values: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the model's own probabilities of links from sources that are looked at as new."""
+    def own_of_known(self, source: Indices, target: Indices, values: Array | None = None) -> Array:
+        """Return the model's own probabilities of links from sources that are treated as new."""
         values = self.training.values(source, target, "out") if values is None else values
         return self.mean_of(self.training.as_new(prepare=False), Shortlist(source, target, {"out": values}))["out"]
 
@@ -344,7 +334,7 @@ class Predictor:
         ]
 
     def spread(self, run: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
-        """Apply a function to each item, in threads; BLAS, which would start threads of its own, gets one."""
+        """Return a function of each item, computed in threads; BLAS, which would start threads of its own, gets one."""
         with one_thread(), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
             return list(pool.map(run, items))
 
@@ -361,7 +351,7 @@ class Predictor:
         return NewDocuments(documents.counts.shape[0], shares, self.features.prepare(documents))
 
     def blocks(self, n_documents: int, width: int) -> list[slice]:
-        """Cut new documents into runs whose features with so many candidates fit a block."""
+        """Return runs of new documents whose features with so many candidates fit a block."""
         return blocks_of(n_documents, width * (1 + 2 * len(self.features.mean)), BLOCK_CELLS)
 
     def directions(self, direction: str) -> list[Direction]:
@@ -370,9 +360,7 @@ class Predictor:
             return ["out"]
         return list(DIRECTIONS) if direction == "both" else [cast(Direction, direction)]
 
-    def own(
-        self, new: NewDocuments, rows: slice, chosen: NDArray[np.int64], directions: Sequence[Direction]
-    ) -> ByDirection:
+    def own(self, new: NewDocuments, rows: slice, chosen: Indices, directions: Sequence[Direction]) -> ByDirection:
         """Return the model's own probabilities of links of new documents with chosen candidates, over samples."""
         values = {one: self.features.block(new.prepared, rows, chosen, one == "out") for one in directions}
         total = {one: np.zeros((rows.stop - rows.start, len(chosen))) for one in directions}
@@ -389,3 +377,9 @@ class Predictor:
 def _mean(by_sample: ByDirection) -> ByDirection:
     """Return probabilities averaged over samples."""
     return {direction: probability.mean(axis=0) for direction, probability in by_sample.items()}
+
+
+def _joined(parts: Iterable[ByDirection]) -> ByDirection:
+    """Return probabilities of all pairs from those of each block."""
+    listed = list(parts)
+    return {one: np.concatenate([part[one] for part in listed], axis=-1) for one in listed[0]}

@@ -17,11 +17,17 @@ from linktopics.prediction.scoring import pair_scores, project, tile_scores
 from linktopics.sampler.losses import Loss
 from linktopics.sampler.runner import PosteriorSample
 
-ByDirection = dict[Direction, NDArray[np.float64]]
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+ByDirection = dict[Direction, Array]
 """Features or probabilities of pairs for each direction that counts: "out" for links from the new document, "in"."""
 
-Columns = dict[Direction, dict[int, NDArray[np.float64]]]
+Columns = dict[Direction, dict[int, Array]]
 """Features of pairs for each direction, by column: documents x candidates."""
+
+LeftOut = Sequence[Indices] | None
+"""For each of some new documents, the candidates that are left out."""
 
 DIRECTIONS: tuple[Direction, Direction] = ("out", "in")
 
@@ -46,7 +52,7 @@ class NewDocuments:
     shares : list of ndarray
         Their topics in each sample.
     prepared : list
-        What features know of them.
+        What features need of them.
     known : ndarray of int64 or None
         The training documents that they are; None if they are new.
     """
@@ -54,15 +60,15 @@ class NewDocuments:
     n_documents: int
     shares: list[NDArray[np.float32]]
     prepared: list[Any]
-    known: NDArray[np.int64] | None = None
+    known: Indices | None = None
 
 
 @dataclass(frozen=True)
 class Shortlist:
     """Pairs among which the best of some new documents are, by document and then by candidate."""
 
-    rows: NDArray[np.int64]
-    candidates: NDArray[np.int64]
+    rows: Indices
+    candidates: Indices
     features: ByDirection
 
     def part(self, which: Any) -> Shortlist:
@@ -79,14 +85,12 @@ class Shortlist:
 
 
 def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:
-    """Cut documents into runs of about so many cells."""
+    """Return runs of documents of about so many cells."""
     step = max(1, cells // max(width, 1))
     return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
 
 
-def best_of_each(
-    rows: NDArray[np.int64], candidates: NDArray[np.int64], probability: NDArray[np.float64], top: Any
-) -> NDArray[np.int64]:
+def best_of_each(rows: Indices, candidates: Indices, probability: Array, top: Any) -> Indices:
     """Return the places of the most probable pairs of each document, best first; of equals, the first candidate.
 
     Documents have numbers `rows`; `top` is how many of each, or an array with how many of each pair's document.
@@ -96,7 +100,7 @@ def best_of_each(
     return order[place < (top if np.ndim(top) == 0 else top[order])]
 
 
-def interval_of(by_sample: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def interval_of(by_sample: Array, mass: float) -> tuple[Array, Array]:
     """Return the ends of the range in which a share of the samples is, of probabilities that are samples x pairs.
 
     As many samples are below as above. NaN where there is one sample alone.
@@ -110,7 +114,7 @@ def interval_of(by_sample: NDArray[np.float64], mass: float) -> tuple[NDArray[np
 
 def pair_topics(
     samples: Sequence[PosteriorSample], shares: Sequence[NDArray[np.floating]], pairs: Shortlist
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Array, Indices, Array]:
     """Return the topics of new documents, which of them each pair has, and the topics of its candidate, by sample."""
     old = np.stack([sample.doc_topic[pairs.candidates] for sample in samples]).astype(float)
     distinct, rows = np.unique(pairs.rows, return_inverse=True)
@@ -159,12 +163,10 @@ class ExactSearch:
     ) -> None:
         self.samples, self.features, self.loss, self.calibration = samples, features, loss, calibration
         self.n_candidates = len(samples[0].doc_topic)
-        of_candidate = [f.of_candidate for f in features.features]
-        symmetric = [f.symmetric for f in features.features]
-        spans = features.spans
-        self.of_candidates = [k for k, only in enumerate(of_candidate) if only]
-        self.of_pairs = [k for k, only in enumerate(of_candidate) if not only]
-        self.symmetric = {c for k, s in enumerate(symmetric) if s for c in range(spans[k].start, spans[k].stop)}
+        self.of_candidates = [k for k, feature in enumerate(features.features) if feature.of_candidate]
+        self.of_pairs = [k for k, feature in enumerate(features.features) if not feature.of_candidate]
+        symmetric = [feature.symmetric for feature in features.features for _ in feature.columns]
+        self.symmetric = set(np.flatnonzero(symmetric).tolist())
 
     @property
     def width(self) -> int:
@@ -173,13 +175,13 @@ class ExactSearch:
         return self.n_candidates * (2 + 2 * per_direction)
 
     @cached_property
-    def _everyone(self) -> NDArray[np.int64]:
+    def _everyone(self) -> Indices:
         return np.arange(self.n_candidates)
 
     @cached_property
-    def constants(self) -> dict[Direction, tuple[dict[int, NDArray[np.float64]], NDArray[np.float32]]]:
+    def constants(self) -> dict[Direction, tuple[dict[int, Array], NDArray[np.float32]]]:
         """Features of candidates alone for each direction: by column, and what they add to scores in each sample."""
-        result: dict[Direction, tuple[dict[int, NDArray[np.float64]], NDArray[np.float32]]] = {}
+        result: dict[Direction, tuple[dict[int, Array], NDArray[np.float32]]] = {}
         for direction in DIRECTIONS:
             new, outgoing = [None] * len(self.features.features), direction == "out"
             found = self.features.by_column(new, slice(0, 1), self._everyone, outgoing, self.of_candidates)
@@ -191,17 +193,12 @@ class ExactSearch:
         return result
 
     def shortlist(
-        self,
-        new: NewDocuments,
-        rows: slice,
-        directions: Sequence[Direction],
-        top: int,
-        left_out: Sequence[NDArray[np.int64]] | None = None,
+        self, new: NewDocuments, rows: slice, directions: Sequence[Direction], top: int, left_out: LeftOut = None
     ) -> Shortlist:
         """Return pairs among which are the `top` best of some new documents, but for candidates left out of each."""
         by_column = self._by_column(new, rows, directions)
         absent, error = self._absent(new, rows, by_column)
-        for i, candidates in enumerate([] if left_out is None else left_out):
+        for i, candidates in enumerate(left_out or []):
             absent[:, i, candidates] = np.inf
         kept = [self.not_worse(absent[:, i], top, float(e)) for i, e in enumerate(error)]
         where = np.repeat(np.arange(len(kept)), [len(one) for one in kept])
@@ -225,9 +222,7 @@ class ExactSearch:
             result[direction] = {**first, **own}
         return result
 
-    def _absent(
-        self, new: NewDocuments, rows: slice, by_column: Columns
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    def _absent(self, new: NewDocuments, rows: slice, by_column: Columns) -> tuple[NDArray[np.float32], Array]:
         """Return probabilities of no link in single precision, averaged over samples, and the error of a score.
 
         The former are directions x documents x candidates.
@@ -245,18 +240,16 @@ class ExactSearch:
             # Shares of topics sum to one. Twice the bound, for what is of higher order.
             error = np.maximum(error, 2 * ROUNDING_ERROR * (toward.shape[2] + n_columns + 8) * size.max(axis=0))
         result = np.empty((len(by_column), n, self.n_candidates), np.float32)
-        step = max(1, TILE_CELLS // n)
-        for first in range(0, self.n_candidates, step):
-            tile = slice(first, min(first + step, self.n_candidates))
+        for tile in blocks_of(self.n_candidates, n, TILE_CELLS):
             result[:, :, tile] = self._tile(projected, by_column, tile)
         return result, self.loss.max_slope * np.maximum(error, np.finfo(float).tiny)
 
     @cached_property
-    def _weights(self) -> NDArray[np.float64]:
+    def _weights(self) -> Array:
         return np.stack([sample.weights for sample in self.samples])
 
     @cached_property
-    def _feature_weights(self) -> NDArray[np.float64]:
+    def _feature_weights(self) -> Array:
         return np.stack([sample.feature_weights for sample in self.samples])
 
     def _tile(self, projected: NDArray[np.float32], by_column: Columns, tile: slice) -> NDArray[np.float32]:
@@ -280,7 +273,7 @@ class ExactSearch:
         total /= n_samples
         return total
 
-    def not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> NDArray[np.int64]:
+    def not_worse(self, absent: NDArray[np.float32], top: int, error: float) -> Indices:
         """Return candidates that may be among the best, in order, given the error of a score.
 
         `absent` are their probabilities of no link, directions x candidates; infinite for candidates that are left out.

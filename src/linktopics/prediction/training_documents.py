@@ -22,9 +22,9 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class TrainingDocuments:
-    """Training documents with the topics they were fitted with, one of each pair looked at as if it was new.
+    """Training documents with the topics they were fitted with, one of each pair treated as a new document.
 
-    What features know of a pair is without the links between the two. What is worked out for this is kept.
+    Features of a pair ignore the links between the two. What is computed for this is cached.
     """
 
     network: DocumentNetwork
@@ -45,7 +45,7 @@ class TrainingDocuments:
         return NewDocuments(self.network.n_documents, [sample.doc_topic for sample in self.samples], prepared)
 
     def view(self, new: Indices, candidates: Indices, direction: Direction) -> TrainingView:
-        """Return pairs as features look at them."""
+        """Return pairs as features take them."""
         return TrainingView(self.network, new, candidates, np.full(len(new), direction == "out"), self._prepared)
 
     def values(self, new: Indices, candidates: Indices, direction: Direction) -> NDArray[np.float64]:
@@ -53,22 +53,19 @@ class TrainingDocuments:
         return self.features.known_pairs(self.view(new, candidates, direction))
 
     def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> str:
-        """Say what a feature of a pair comes from."""
-        view, its = self.view(np.array([new]), np.array([candidate]), direction), self.features.features[feature]
-        start, ends = self.links.neighbours.indptr, self.links.neighbours.indices
-        if candidate in ends[start[new] : start[new + 1]]:
-            return its.known_detail(view)
-        return its.detail(view.prepared(its), new, candidate, direction == "out")
+        """Return a phrase that says what a feature of a pair comes from."""
+        view = self.view(np.array([new]), np.array([candidate]), direction)
+        return self.features.features[feature].known_detail(view)
 
     def linked_with(self, documents: Any) -> list[Indices]:
-        """Return for each of some documents itself and all it is linked with, in whatever direction."""
+        """Return for each of some documents itself and all it is linked with, in either direction."""
         start, ends = self.links.with_itself.indptr, self.links.with_itself.indices
         return [ends[start[i] : start[i + 1]].astype(np.int64) for i in documents]
 
     def reversed_links(self, documents: Indices, directions: list[Direction]) -> Shortlist:
         """Return pairs of documents that are linked, but in none of some directions.
 
-        Their features are those of documents that are not linked, which searches among all candidates do not know.
+        Their features ignore these links, which searches among all candidates do not.
         """
         linked = self.linked_with(documents)
         rows = np.repeat(np.arange(len(documents)), [len(own) for own in linked])

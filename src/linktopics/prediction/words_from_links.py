@@ -49,7 +49,7 @@ def topics_from_links(
 
     The sampler of training draws them. A new document has `length` tokens, all of one word, which says nothing about
     topics: with a vocabulary of one word, words and totals per topic cancel in the sweep. Its links have augmented
-    variables of their own. The training documents it links with stand behind the new ones, and keep their topics.
+    variables of their own. The training documents it links with follow the new ones, and keep their topics.
     Under the prior, counts of topics are correlated over (length + alpha) / alpha sweeps, which sets their number.
 
     Parameters
@@ -152,7 +152,7 @@ class WordPredictionMixin:
         Parameters
         ----------
         links : sequence of ids, or sequence of such sequences, default=None
-            The training documents that one new document links to; a list of lists speaks of several documents.
+            The training documents that one new document links to; a list of lists is for several documents.
         linked_by : sequence of ids, or sequence of such sequences, default=None
             The training documents that link to it.
         top : int, default=10
