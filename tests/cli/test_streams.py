@@ -115,8 +115,8 @@ def test_a_full_output(arguments, unbuffered, model):
     done = shell(*words, redirect=f"> {FULL}", PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 2
     assert done.stderr == (
-        "linktopics: standard output cannot be written to (No space left on device); make room there, or lead it "
-        "elsewhere.\n"
+        "linktopics: standard output cannot be written to (No space left on device); make room there, or "
+        "redirect it.\n"
     )
 
 

@@ -337,7 +337,7 @@ class FeatureSet:
         values = np.empty((len(view.new), len(self.mean)))
         for feature, span in zip(self.features, self.spans, strict=True):
             for which, part in view.parts():
-                values[which, span] = feature.known_pairs(part)
+                values[which, span] = _finite(feature, feature.known_pairs(part))
         return standard(values, self.mean, self.scale)
 
 

@@ -344,6 +344,15 @@ def test_details_of_training_pairs_leave_out_their_links(told):
     assert both["degree"] == "linked to by 1, links to 0"
 
 
+def test_values_that_are_infinite_for_a_pair_of_training_documents():
+    """Such as of a function that saw the pair from one end in training, and from the other now."""
+    fitted = False
+    model = fit([PairFunction(lambda sources, targets: np.full(len(sources), np.inf if fitted else 1.0), "f")])
+    fitted = True
+    with pytest.raises(DataError, match="'f' is infinite"):
+        model.explain_link("d0", "d1")
+
+
 def test_explanations_that_cannot_be_given(default):
     with pytest.raises(DataError, match="pass documents="):
         default.explain_link(None, "d1")
