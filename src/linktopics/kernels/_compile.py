@@ -14,15 +14,20 @@ from linktopics.kernels._cache import kernel_cache
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
     """Return a function that is compiled when it is first called, and cached on disk for the next process.
 
     Where the cache cannot be written or read, it is compiled again; see `kernel_cache`.
     """
-    compiled: Any = njit(**OPTIONS)(function)
+    compiled: Any = njit(**{**OPTIONS, **options})(function)
     if isinstance(compiled, Dispatcher):  # not under NUMBA_DISABLE_JIT=1
         compiled._cache = kernel_cache(function)
     return compiled
+
+
+def precise_kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function whose sums are added in the order in which they are written."""
+    return kernel(function, fastmath=False)
 
 
 def inlined(function: Callable[..., Any]) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linktopics.kernels._compile import inlined, kernel
+from linktopics.kernels._compile import inlined, kernel, precise_kernel
 from linktopics.kernels.simd import LANES, load, prefetch, splat, store, total
 
 AHEAD = 8  # pairs whose rows are fetched early
@@ -216,3 +216,23 @@ def diagonal_sums(row, topic, share, source, target, quadratic, linear, features
             pull[common[x]] += linear[e] * value[x]
             for y in range(n):
                 precision[common[x], common[y]] += quadratic[e] * value[x] * value[y]
+
+
+@precise_kernel
+def cross_sums(row, topic, share, out_start, target, quadratic, features, result):
+    """result[k, l] = sum_e quadratic_e zbar_i[k] zbar_j[l] x_e, where x_e are the features of pair e."""
+    result[:] = 0.0
+    n_topics, n_features = result.shape[1:]
+    pulled = np.empty((n_topics, n_features))
+    for i in range(len(row) - 1):
+        if out_start[i] == out_start[i + 1]:
+            continue
+        pulled[:] = 0.0
+        for e in range(out_start[i], out_start[i + 1]):
+            for b in range(row[target[e]], row[target[e] + 1]):
+                for f in range(n_features):
+                    pulled[topic[b], f] += quadratic[e] * features[e, f] * share[b]
+        for a in range(row[i], row[i + 1]):
+            for k in range(n_topics):
+                for f in range(n_features):
+                    result[topic[a], k, f] += pulled[k, f] * share[a]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from linktopics.kernels import weights as kernels
 from linktopics.sampler.partition import Partition
@@ -142,13 +141,8 @@ class PairSums:
 
     def cross(self) -> Array:
         """Return sum_e quadratic_e zbar_i zbar_j^T x_e, K x K x features, in float64: Cholesky needs it exact."""
-        row, topic, share = self.shares
-        shape = (len(row) - 1, self.shape[0])
-        zbar = csr_array((share, topic, row), shape=shape)
         result = np.empty((*self.shape, self.features.shape[1]))
-        for number, column in enumerate(self.features.T):
-            pairs = csr_array((self.quadratic * column, self.ends), shape=(shape[0], shape[0]))
-            result[:, :, number] = (zbar.T @ (pairs @ zbar)).toarray()
+        kernels.cross_sums(*self.shares, *self.grouped, self.quadratic, self.features, result)
         return result
 
     def feature_precision(self) -> Array:

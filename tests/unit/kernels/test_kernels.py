@@ -33,6 +33,7 @@ from linktopics.kernels.sweep import _exp, pair_scores, project
 from linktopics.kernels.weights import (
     FLUSH,
     compress,
+    cross_sums,
     curvatures,
     diagonal_sums,
     gram,
@@ -167,6 +168,16 @@ def test_curvatures(world, kind):
     curvatures(world.topics, *world.shares, *rows, world.quadratic, result)
     expected = (world.left**2).T @ (world.quadratic[:, None] * world.right**2)
     np.testing.assert_allclose(result, expected, **FLOAT32)
+
+
+@TOPICS
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_cross_sums(world, order):
+    features = np.asarray(world.rng.normal(size=(len(world.target), 3)), order=order)
+    result = np.empty((world.K, world.K, 3))
+    cross_sums(*world.shares, world.out_start, world.target, world.quadratic, features, result)
+    weighted = world.quadratic[:, None, None] * world.right[:, :, None] * features[:, None]
+    np.testing.assert_allclose(result, np.einsum("ek,elf->klf", world.left, weighted), rtol=1e-9, atol=1e-12)
 
 
 @TOPICS
