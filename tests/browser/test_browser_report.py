@@ -10,6 +10,8 @@ from support.browsing import HOSTILE
 ROUTES = ["/", "/weights", "/graph", "/topics", "/topics/1", "/documents", "/documents/7"]
 CELLS = "rect[role=gridcell]"
 
+pytestmark = pytest.mark.long  # a browser; test_browser_modules.py needs none
+
 
 def expect(locator):
     from playwright.sync_api import expect

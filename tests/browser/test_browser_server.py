@@ -4,6 +4,8 @@ import pytest
 
 TEXT = "The kitten drinks milk, purrs and sleeps by the telescope; a cat, a mouse, a paw. Zorblax!"
 
+pytestmark = pytest.mark.long  # a browser; test_browser_modules.py needs none
+
 
 def expect(locator):
     from playwright.sync_api import expect

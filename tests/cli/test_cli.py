@@ -142,6 +142,7 @@ def test_picture_without_a_folder(tmp_path):
     assert result.stdout == ""  # said before the work, not after it
 
 
+@pytest.mark.long
 def test_demo_is_plain_in_a_pipe_and_the_same_twice(tmp_path):
     picture = tmp_path / "demo.svg"
     environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}

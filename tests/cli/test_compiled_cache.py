@@ -55,6 +55,7 @@ def test_damaged(data, cache, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of files")
+@pytest.mark.long
 def test_full(data, cache, tmp_path):
     import resource
 
@@ -66,6 +67,7 @@ def test_full(data, cache, tmp_path):
     assert str(cache) in line
 
 
+@pytest.mark.long
 def test_relative(data, cache, tmp_path):
     for path in cache.rglob("*.nbi"):
         path.write_bytes(b"cbuiltins\nprint\n(Vread\ntR.")  # a pickle that does something

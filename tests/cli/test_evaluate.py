@@ -293,6 +293,7 @@ def with_no_room(*arguments):
         ("--output", "new: the result cannot be written (File too large); make room, or choose a place you may"),
     ],
 )
+@pytest.mark.long
 def test_a_disk_that_is_full(option, sentence, data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = with_no_room(data, "--model", "tfidf", "--folds", 2, option, "new")
@@ -301,6 +302,7 @@ def test_a_disk_that_is_full(option, sentence, data, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["data"]
 
 
+@pytest.mark.long
 def test_results_that_are_there_stay_when_there_is_no_more_room(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "results.jsonl"

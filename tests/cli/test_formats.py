@@ -165,11 +165,13 @@ def process(*arguments, **more):
     )
 
 
+@pytest.mark.long
 def test_json_survives_a_terminal_that_knows_only_ascii(odd):
     done = process("suggest", odd.model, "--id=7", "--format=json", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert json.loads(done.stdout.decode("ascii")) == asked("suggest", odd.model, "--id=7")
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away(odd):
     with subprocess.Popen(
         [sys.executable, "-m", "linktopics", "topics", odd.model], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -180,6 +182,7 @@ def test_a_reader_that_goes_away(odd):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
 @pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.long)])
+@pytest.mark.long
 def test_on_a_terminal(columns, odd):
     import pty
 

@@ -141,6 +141,7 @@ os.execv(sys.executable, [sys.executable, "-m", "linktopics", *sys.argv[1:]])
 """
 
 
+@pytest.mark.long
 def test_a_terminal_that_is_closed(data, tmp_path):
     """A real one, with a progress bar on it: the run is saved though nothing can be printed any more."""
     pty = pytest.importorskip("pty")

@@ -116,6 +116,7 @@ def is_running(pid):
 @pytest.mark.parametrize(
     "end", some_long([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], [signal.SIGINT, signal.SIGTERM])
 )
+@pytest.mark.long
 def test_workers_are_replaced_and_end_with_the_server(model, end):
     with served(model) as (process, address):
         status, before = asked(address, "/api/suggest", {"text": "kittens purr"})
@@ -135,6 +136,7 @@ def test_workers_are_replaced_and_end_with_the_server(model, end):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.long
 def test_a_model_that_is_replaced_is_never_mixed_with_the_other(copied):
     """Documents of the other model are in another order: one that is named by its number would be another one."""
     other = small_model().fit(small_network(ids=list(TEXTS)[::-1]))
@@ -192,7 +194,7 @@ HOSTS = {
 
 
 @pytest.mark.parametrize("kind", HOSTS)
-@pytest.mark.parametrize("serving", ["server", "server_for_all"])
+@pytest.mark.parametrize("serving", some_long(["server", "server_for_all"], ["server_for_all"]))
 def test_hosts(serving, kind, request):
     """RFC 9112, 3.2: a request without a Host header, with several, or with one that is none, is answered by 400."""
     _, address = request.getfixturevalue(serving)
@@ -203,6 +205,7 @@ def test_hosts(serving, kind, request):
     assert (b"Host header" in answer) == (status == b"400")
 
 
+@pytest.mark.long
 def test_hosts_before_there_were_any(server, server_for_all):
     """HTTP/1.0 needs no Host header; a server that only answers to its own names does."""
     old = b"GET /api/health HTTP/1.0\r\n"
@@ -328,6 +331,7 @@ def test_head(server):
     assert body == b""
 
 
+@pytest.mark.long
 def test_ids_as_odd_as_can_be(odd):
     with served(odd.model) as (_, address):
         for number, id in enumerate(ODD.values()):
@@ -418,6 +422,7 @@ def not_run(monkeypatch):
     return served
 
 
+@pytest.mark.long
 def test_warns_where_others_can_reach_it(model, not_run):
     options = ["--port", "0", "--jobs", "1"]
     result = succeed("serve", model, *options, "--host", "0.0.0.0", "--max-text", "500", "--samples", "2")
@@ -432,6 +437,7 @@ def test_warns_where_others_can_reach_it(model, not_run):
     assert not worker.process.is_alive()
 
 
+@pytest.mark.long
 def test_models_of_counts(tmp_path, not_run):
     network = small_network()
     network.vectorizer = None
@@ -470,6 +476,7 @@ def served_with(model, **limits):
         process.communicate(timeout=300)
 
 
+@pytest.mark.long
 def test_slow_connections_make_room(model):
     """Of too many connections, the one whose head has been coming for longest is closed, and not the new one."""
     with served_with(model, connections=5, reading=60.0) as address:
@@ -493,6 +500,7 @@ def test_slow_connections_make_room(model):
             connection.close()
 
 
+@pytest.mark.long
 def test_a_head_that_does_not_come(model):
     """A connection on which a request does not come is closed, and so is one on which it stops half way."""
     with served_with(model, reading=0.3) as address:
@@ -514,6 +522,7 @@ def is_open_there(connection):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for connections in /proc")
+@pytest.mark.long
 def test_a_client_that_does_not_read(model):
     """A connection on which responses are not read is closed, and others are served all the same."""
     head, n = b"GET /api/meta HTTP/1.1\r\nHost: localhost\r\n", 2_000

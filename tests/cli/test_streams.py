@@ -39,7 +39,7 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
     ("format", "command"),
     some_long(
         product(["csv", "json"], ["suggest", "explain", "info"]),
-        [("csv", "explain"), ("json", "suggest"), ("csv", "info")],
+        [("csv", "explain"), ("json", "suggest"), ("csv", "info"), ("csv", "suggest"), ("json", "info")],
     ),
 )
 def test_a_locale_that_knows_only_ascii(format, command, odd, tmp_path):
@@ -52,6 +52,7 @@ def test_a_locale_that_knows_only_ascii(format, command, odd, tmp_path):
     assert done.stdout == succeed(*arguments).stdout
 
 
+@pytest.mark.long
 def test_python_that_stays_in_ascii(model):
     """Where the variable is not heeded, the command goes on in ASCII, and does not start again and again."""
     command = [sys.executable, "-X", "utf8=0", "-m", "linktopics", "topics", model]
@@ -74,6 +75,7 @@ def test_a_closed_output(format, model):
         ["info DATA", "explain MODEL cat mouse", "suggest MODEL --id=cat"], ["info DATA", "suggest MODEL --id=cat"]
     ),
 )
+@pytest.mark.long
 def test_other_commands_with_a_closed_output(arguments, data, model):
     done = shell(*({"DATA": data, "MODEL": model}.get(word, word) for word in arguments.split()), redirect=">&-")
     assert (done.returncode, done.stderr) == (0, "")
@@ -85,12 +87,14 @@ def test_a_closed_input(model):
     assert done.stderr == "linktopics: standard input is closed; give the text there, or with --text or --file FILE.\n"
 
 
+@pytest.mark.long
 def test_an_input_that_cannot_be_read(model, tmp_path):
     done = shell("suggest", model, "--file=-", redirect=f"0> {shlex.quote(str(tmp_path / 'new'))}")
     assert done.returncode == 2
     assert done.stderr.startswith("linktopics: standard input cannot be read (Bad file descriptor); give --text")
 
 
+@pytest.mark.long
 def test_a_fit_with_closed_errors(data, tmp_path):
     loud = [word for word in QUICK if word != "--quiet"]
     done = shell("fit", data, "-o", tmp_path / "model", *loud, redirect="2>&-")
@@ -108,20 +112,23 @@ def test_closed_streams_are_no_files_of_ours(data, tmp_path):
 @on_a_full_device
 @pytest.mark.parametrize(
     ("arguments", "unbuffered"),
-    [("--help", ""), ("--version", ""), ("topics --help", ""), ("topics MODEL", ""), ("topics MODEL", "1")],
+    some_long(
+        [("--help", ""), ("--version", ""), ("topics --help", ""), ("topics MODEL", ""), ("topics MODEL", "1")],
+        [("topics --help", ""), ("topics MODEL", "1")],
+    ),
 )
 def test_a_full_output(arguments, unbuffered, model):
     words = [model if word == "MODEL" else word for word in arguments.split()]
     done = shell(*words, redirect=f"> {FULL}", PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 2
     assert done.stderr == (
-        "linktopics: standard output cannot be written to (No space left on device); make room there, or "
-        "redirect it.\n"
+        "linktopics: standard output cannot be written to (No space left on device); make room there, or redirect it.\n"
     )
 
 
 @on_a_full_device
 @pytest.mark.parametrize("format", some_long(["csv", "json", "table"], ["csv"]))
+@pytest.mark.long
 def test_no_format_is_lost_silently(format, model):
     done = shell("topics", model, "--format", format, redirect=f"> {FULL}")
     assert done.returncode == 2
@@ -130,11 +137,13 @@ def test_no_format_is_lost_silently(format, model):
 
 @on_a_full_device
 @pytest.mark.parametrize("arguments", [["topics", "nosuch"], ["topicz"], ["topics"]])
+@pytest.mark.long
 def test_an_error_that_cannot_be_told(arguments):
     assert shell(*arguments, redirect=f"2> {FULL}").returncode == 2
 
 
 @on_a_full_device
+@pytest.mark.long
 def test_a_warning_that_cannot_be_told(data, tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
@@ -204,6 +213,7 @@ def on_a_terminal(*arguments, **environment):
 
 
 @pytest.mark.parametrize("columns", some_long(["0", "1"], ["1"]))
+@pytest.mark.long
 def test_no_width(columns, data, tmp_path):
     code, said = on_a_terminal("fit", data, "-o", tmp_path / "model", *QUICK, COLUMNS=columns, TERM="xterm")
     assert code == 0, said
@@ -214,6 +224,7 @@ def test_no_width(columns, data, tmp_path):
         assert "No such command 'topicz'" in said
 
 
+@pytest.mark.long
 def test_control_characters_of_data(tmp_path):
     (tmp_path / "documents.jsonl").write_text(r'{"\u001b[2J\u0007x": 1, "text": "a"}' + "\n")
     (tmp_path / "links.csv").write_text("source,target\n")

@@ -20,6 +20,7 @@ from linktopics.cli.app import app
 from linktopics.sampler.runner import Chain
 from linktopics.storage import RunWriter
 from support.command_line import QUICK, asked, interrupt_at, manifest, raiser, run, succeed
+from support.marks import some_long
 from support.small_models import ASKED, LINKS, TEXTS, assert_same
 
 pytestmark = pytest.mark.filterwarnings("always::linktopics.errors.NetworkWarning")
@@ -389,7 +390,7 @@ def undisturbed(base, data):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(("name", "code"), some_long([("SIGINT", 130), ("SIGTERM", 143)], [("SIGTERM", 143)]))
 def test_signals(name, code, data, undisturbed, tmp_path):
     folder = tmp_path / "model"
     command = [sys.executable, "-m", "linktopics", "fit", data, "-o", folder, *QUICK, "--burn-in=300"]

@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel, VariationalRTM
 from linktopics.model.estimator import PAPER_MODELS
 from linktopics.utils.progress import ProgressBar
+from support.marks import some_long
 from support.scikit_learn_checks import broken_checks
 
 K = 3
@@ -39,14 +40,16 @@ VARIATIONAL = {
     "Var-RTM, non-links": VariationalRTM(K, max_iter=4, negatives=2, random_state=0),
 }
 MODELS = {**GIBBS, **VARIATIONAL}
+LONG = ["Gibbs-RTM", "Gibbs-gRTM", "Approx-gRTM", "Gibbs-gMMRTM", "Approx-gMMRTM", "undirected", "intercept"]
+"""Models that share loss, weights and sampler with others."""
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(params=some_long(MODELS, [*LONG, "Var-RTM, non-links"]))
 def model(request):
     return clone(MODELS[request.param])
 
 
-@pytest.fixture(params=GIBBS)
+@pytest.fixture(params=some_long(GIBBS, LONG))
 def gibbs(request):
     return clone(GIBBS[request.param])
 
@@ -96,8 +99,17 @@ def assert_same(one, two):
 # Some of scikit-learn's own data have rows of zeros. Documents without words are kept and reported by a NetworkWarning,
 # as they should be; the test suite makes that an error elsewhere.
 @pytest.mark.filterwarnings("ignore::linktopics.errors.NetworkWarning")
-@parametrize_with_checks(list(MODELS.values()), expected_failed_checks=broken_checks)
+@parametrize_with_checks(
+    [model for name, model in MODELS.items() if name not in LONG], expected_failed_checks=broken_checks
+)
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::linktopics.errors.NetworkWarning")
+@parametrize_with_checks([MODELS[name] for name in LONG], expected_failed_checks=broken_checks)
+def test_scikit_learn_of_other_models(estimator, check):
     check(estimator)
 
 

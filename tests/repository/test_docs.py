@@ -18,6 +18,7 @@ if not DOCS.is_dir():
     pytest.skip("docs/ is not here: an installed package or a source archive has none", allow_module_level=True)
 
 RUN = sorted([DOCS / "index.md", DOCS / "model.md", *DOCS.glob("how-to/*.md")])
+LONG = ("choosing-settings", "large-networks", "evaluating-honestly")
 FOLDERS = ("docs", "examples", "studies", "benchmarks")
 LINKED = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in ROOT.glob(f"{folder}/**/*.md"))])
 CODE = re.compile(r"^```python\n(.*?)^```$|^<!-- test setup\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
@@ -42,7 +43,10 @@ def small_fits(monkeypatch):
     monkeypatch.setattr("joblib.effective_n_jobs", lambda n_jobs: 1)  # other processes would not know of small fits
 
 
-@pytest.mark.parametrize("page", RUN, ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.long if page.stem in LONG else (), id=name(page)) for page in RUN],
+)
 @pytest.mark.filterwarnings("ignore::linktopics.errors.NetworkWarning")
 @pytest.mark.usefixtures("small_fits")
 def test_python_on_the_page_runs(page, tmp_path, shared_cache, monkeypatch):

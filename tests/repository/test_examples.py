@@ -50,6 +50,7 @@ STARTS = {".png": b"\x89PNG", ".csv": b"model,fold,link_rank", ".graphml": b"<?x
 
 
 @pytest.mark.parametrize("name", some_long(SAYS, ["see_also", "installed_packages"]))
+@pytest.mark.long
 def test_example(name, tmp_path, shared_cache):
     environment = {
         **os.environ,

@@ -70,6 +70,7 @@ def test_the_loss_and_the_feature_in_a_fresh_process(folder, model):
     assert "length" in succeed(folder, "explain", model, *LINKS[0])
 
 
+@pytest.mark.long
 def test_a_model_says_what_it_needs(folder, model):
     for plugins, needed in (
         ([], "needs the loss 'squared'"),
@@ -88,6 +89,7 @@ def test_the_metric(folder):
     assert "hits@5 %" in table
 
 
+@pytest.mark.long
 def test_help_lists_what_plugins_register(folder):
     shown = succeed(folder, "fit", "--help")
     words = " ".join(re.sub(r"[^\w,.:()-]", " ", shown).split())  # as they were before the table broke the lines

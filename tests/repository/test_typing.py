@@ -97,6 +97,7 @@ def test_the_program_uses_every_public_name():
     assert [name for name in linktopics.__all__ if not re.search(rf"\b{name}\b", PROGRAM)] == []
 
 
+@pytest.mark.long
 def test_what_a_type_checker_says(tmp_path):
     """One run for both files: mypy reads all of linktopics anew."""
     pytest.importorskip("mypy", reason="mypy is not installed; it comes with linktopics[dev]")

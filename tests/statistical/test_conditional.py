@@ -22,6 +22,7 @@ import pytest
 from scipy import stats
 
 from support import reference
+from support.marks import some_long
 from support.worlds import (
     assert_counts_match,
     make_corpus,
@@ -188,8 +189,8 @@ def test_far_exponents(loss, kind, symmetric, features, size):
         assert largest > 0.1 * size
 
 
-@pytest.mark.parametrize("size", [40, 500])
-@pytest.mark.parametrize(("loss", "kind", "symmetric", "features"), CASES)
+@pytest.mark.parametrize("size", some_long([40, 500], [40]))
+@pytest.mark.parametrize(("loss", "kind", "symmetric", "features"), some_long(CASES, CASES[1::2]))
 def test_long_documents(loss, kind, symmetric, features, size):
     """Hundreds of tokens and topic changes in a document: what is updated step by step must not drift or go stale."""
     rng = np.random.default_rng([size, CASES.index((loss, kind, symmetric, features))])

@@ -102,6 +102,7 @@ LONG = [
     "seeds and uneven alpha",
     "seeds, no pairs",
     "undirected, features",
+    "without words",
     "without words, undirected",
 ]
 

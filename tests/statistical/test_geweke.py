@@ -206,6 +206,7 @@ def successive(kind, pairs, features, priors, seeds, symmetric, method, n_topics
 
 LONG = [
     "full",
+    "full, features, conjugate gradients",
     "symmetric",
     "symmetric, features, conjugate gradients",
     "diagonal",

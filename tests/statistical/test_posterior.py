@@ -122,6 +122,7 @@ def exact_moments(corpus, kind, loss, link_cost, nonlink_cost):
 
 LONG = [
     "logistic symmetric",
+    "hinge intercept",
     "logistic diagonal",
     "hinge diagonal",
     "hinge full, features",

@@ -368,6 +368,7 @@ def effective_number(amounts):
     return float(np.exp(-share @ np.log(share)))
 
 
+@pytest.mark.long
 def test_a_hundred_topics_keep_sixty_true_ones():
     """From random topics, after 40 sweeps of the paper's model about as many topics are in use as the truth has.
 

@@ -187,7 +187,8 @@ def test_documents_with_different_links_in_one_call():
         assert p_value(rows[of == k], expected[k - 1]) < CERTAIN
 
 
-@pytest.mark.parametrize("loss", ["logistic", pytest.param("hinge", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
 def test_long_documents(loss):
     """Tokens of a long document follow one another, so that its topics move slowly away from where they start.
 

@@ -136,7 +136,10 @@ def quick(name, folder, *more):
 
 @pytest.mark.parametrize(
     "name",
-    some_long(EXPERIMENTS, ["features", "citeseer", "webkb", "sensitivity-alpha", "sensitivity-burnin", "defaults"]),
+    some_long(
+        EXPERIMENTS,
+        ["features", "citeseer", "webkb", "sensitivity-alpha", "sensitivity-burnin", "sensitivity-c", "defaults"],
+    ),
 )
 def test_experiment(name, small, tmp_path, data_dir):
     result = quick(name, tmp_path)

@@ -17,6 +17,7 @@ def test_page_is_up_to_date(name):
     assert text == path.read_text(encoding="utf-8"), "run python -m studies.pages"
 
 
+@pytest.mark.long
 def test_figures_on_the_pages_are_those_that_are_drawn(monkeypatch):
     monkeypatch.setattr(pages, "png", lambda figure, **_: figure.get_axes())
     drawn = dict(pages.pictures())

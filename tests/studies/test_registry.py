@@ -38,6 +38,7 @@ def test_topics_that_cannot_be(name, topics, message, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never():
     code = """
 import sys

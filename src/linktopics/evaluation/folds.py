@@ -98,6 +98,7 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     model.set_params(**{name: False for name in model.get_params() if _last(name) == "verbose"})
     with ignore_mixing_warnings():
         if isinstance(model, RelationalTopicModel):
+            model._validate_params()  # before minutes of compiling
             _warm_up(model.n_topics, model.loss, model.weights, model.sampler, network.directed)
         start = time.perf_counter()
         model.fit(training)

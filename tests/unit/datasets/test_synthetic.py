@@ -216,6 +216,7 @@ def test_groups_hold_all_documents():
     assert len(np.unique(synthetic._group(np.ones((50, 2)), 20, np.random.default_rng(1)))) == 1
 
 
+@pytest.mark.long
 def test_large_networks_are_never_dense():
     """20,000 x 20,000 documents would take 400 MB with a byte each, 20,000 x 6,000 words 480 MB with four."""
     tracemalloc.start()

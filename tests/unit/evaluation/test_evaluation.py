@@ -405,6 +405,7 @@ def test_summary_and_csv(tmp_path):
 # --- processes ---
 
 
+@pytest.mark.long
 def test_processes_change_nothing():
     models = {
         "gibbs": RelationalTopicModel.from_paper("Gibbs-gRTM", 3, n_burn_in=5, negatives=2),
@@ -467,6 +468,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process group")
+@pytest.mark.long
 def test_an_interrupt_stops_the_processes(tmp_path):
     """Workers sleep for minutes; the process ends only if they are stopped, and what was finished is kept."""
     path, code = tmp_path / "results.jsonl", tmp_path / "slow.py"

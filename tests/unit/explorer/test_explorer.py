@@ -11,6 +11,7 @@ from linktopics.evaluation import Evaluation, evaluate
 from linktopics.explorer import Explorer, document_links
 from linktopics.explorer.topics import LAMBDAS, N_WORDS
 from linktopics.features import Column, similarity
+from support.marks import some_long
 from support.small_models import LINKS, TEXTS, small_model, small_network
 
 pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.MixingWarning")
@@ -49,7 +50,7 @@ def make_network(**others):
 NETWORK = make_network()
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=some_long(MODELS, ["hinge", "one sample"]))
 def model(request):
     return RelationalTopicModel(K, **{**SETTINGS, **MODELS[request.param]}).fit(NETWORK)
 

@@ -365,6 +365,7 @@ def large_model(n=400, n_words=3000):
     return RelationalTopicModel(5, **settings, random_state=0).fit(network)
 
 
+@pytest.mark.long
 def test_files_keep_to_their_size(monkeypatch, tmp_path):
     """Words and texts get what room is left; what is left out is said."""
     model = large_model()

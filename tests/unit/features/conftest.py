@@ -2,13 +2,11 @@
 
 import pytest
 
-from support.feature_worlds import (
-    MODELS,
-    fit,
-)
+from support.feature_worlds import MODELS, fit
+from support.marks import some_long
 
 
-@pytest.fixture(scope="session", params=MODELS)
+@pytest.fixture(scope="session", params=some_long(MODELS, ["undirected", "two chains", "diagonal"]))
 def model(request):
     return fit(**MODELS[request.param])
 

@@ -41,9 +41,10 @@ from linktopics.kernels.weights import (
     marginals,
     precision_product,
 )
+from support.marks import some_long
 
 FALSE_ALARM = 1e-4
-TOPICS = pytest.mark.parametrize("K", [1, 2, 7, 8, 9, 20])
+TOPICS = pytest.mark.parametrize("K", some_long([1, 2, 7, 8, 9, 20], [20]))
 FLOAT32 = {"rtol": 2e-5, "atol": 2e-5}
 
 

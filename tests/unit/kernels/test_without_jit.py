@@ -28,7 +28,7 @@ print(json.dumps([values.tolist() for values in found]))
     "parameters",
     [
         pytest.param({}, marks=pytest.mark.long),
-        {"loss": "hinge", "directed": False},
+        pytest.param({"loss": "hinge", "directed": False}, marks=pytest.mark.long),
         pytest.param({"weights": "diagonal", "sampler": "cached"}, marks=pytest.mark.long),
         pytest.param({"weights": "diagonal", "pair_features": None}, marks=pytest.mark.long),
         pytest.param({"n_shards": 3}, marks=pytest.mark.long),

@@ -29,6 +29,7 @@ from linktopics.prediction.calibration import (
     sampling_offset,
 )
 from support.changed_models import seal
+from support.marks import some_long
 from support.small_models import assert_same, small_model, small_network
 
 SHORT = {"n_topics": 4, "n_burn_in": 60, "n_samples": 4, "thin": 5, "n_chains": 2, "random_state": 0, "n_jobs": 2}
@@ -330,7 +331,11 @@ def test_calibration_leaves_the_chains_as_they_are(world, model):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"directed": False}, {"loss": "hinge"}, {"n_shards": 2, "learn_alpha": "symmetric"}]
+    "parameters",
+    some_long(
+        [{"directed": False}, {"loss": "hinge"}, {"n_shards": 2, "learn_alpha": "symmetric"}],
+        [{"loss": "hinge"}, {"n_shards": 2, "learn_alpha": "symmetric"}],
+    ),
 )
 def test_other_models_are_measured_too(parameters, world):
     network, known, new = world

@@ -37,7 +37,7 @@ def make_data():
 NETWORK, NEW = make_data()
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=some_long(MODELS, ["topics alone", "hinge"]))
 def model(request):
     settings = {"n_burn_in": 20, "n_samples": 2, "thin": 1, "n_chains": 2, "negatives": 3, "random_state": 0}
     return RelationalTopicModel(6, **{**settings, **MODELS[request.param]}).fit(NETWORK)
@@ -80,7 +80,9 @@ def recall(exact, found):
 
 
 @pytest.mark.parametrize(
-    ("model", "direction"), some_long(product(MODELS, DIRECTIONS), [("hinge", "both")]), indirect=["model"]
+    ("model", "direction"),
+    some_long(product(MODELS, DIRECTIONS), product(["topics alone", "undirected", "hinge"], DIRECTIONS)),
+    indirect=["model"],
 )
 def test_the_index_finds_nearly_all(model, small, direction):
     """What it finds has the numbers and reasons of the exact search."""

@@ -16,6 +16,7 @@ from linktopics.network.inputs import Documents
 from linktopics.prediction.calibration import Curve, LinkCalibration
 from linktopics.prediction.predictor import Predictor
 from linktopics.prediction.ranking import ExactSearch
+from support.marks import some_long
 
 K = 3
 N_OLD = 130
@@ -41,6 +42,7 @@ MODELS = {
     "features hinge diagonal intercept": {"loss": "hinge", "weights": "diagonal", "intercept": True},
     "features undirected": {"directed": False},
 }
+LONG = ["diagonal", "intercept", "undirected", "hinge intercept", "undirected hinge diagonal", "features undirected"]
 DIRECTIONS = ("both", "out", "in")
 
 
@@ -68,7 +70,7 @@ def fit(name, **others):
     return RelationalTopicModel(K, **{**SETTINGS, **MODELS[name], **others}).fit(NETWORK)
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=some_long(MODELS, LONG))
 def model(request):
     return fit(request.param)
 

@@ -488,6 +488,7 @@ def test_data_sets(data_dir, name, documents, words, tokens, directed, undirecte
     assert network.report.n_duplicate_links == 0
 
 
+@pytest.mark.long
 def test_data_sets_strict(data_dir):
     with pytest.raises(DataError, match=r"17 links with an unknown end: .*; 124 self links: \('100157', '100157'\)"):
         DocumentNetwork.from_linqs(data_dir / "citeseer", strict=True)

@@ -289,7 +289,7 @@ def process_kilobytes():
     ("weights", "features"),
     [
         pytest.param("full", None, marks=pytest.mark.long, id="full-no features"),
-        pytest.param("full", "default", id="full-features"),
+        pytest.param("full", "default", marks=pytest.mark.long, id="full-features"),
         pytest.param("diagonal", None, marks=pytest.mark.long, id="diagonal-no features"),
         pytest.param("diagonal", "default", marks=pytest.mark.long, id="diagonal-features"),
     ],

@@ -421,6 +421,7 @@ def test_one_shard_by_default_and_no_more_than_documents(network):
     assert fit(network, 500, n_chains=1, n_burn_in=2, n_samples=1)._run.settings.n_shards == 80
 
 
+@pytest.mark.long
 def test_models_in_shards_are_saved_and_go_on(network, tmp_path):
     whole = fit(network, 3, n_burn_in=20, n_samples=4)
     model = fit(network, 3, n_burn_in=20, n_samples=2)

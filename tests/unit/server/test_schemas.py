@@ -93,6 +93,7 @@ def failures_of(recorder):
                 yield f"{check.name}: {check.failure_info.failure}\n{answer[:300]}\n{asked[:1000]}"
 
 
+@pytest.mark.long
 def test_what_is_described_is_what_is_answered(caplog):
     """All of schemathesis' checks, at the edges of what is described and at random."""
     app = create_app(Explorer(small_model().fit(small_network())))

@@ -15,6 +15,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "support" / "killing.py"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.long
 def test_killed_at_twenty_random_moments(tmp_path):
     """In memory where there is such a folder: writing is the same there, and nobody waits for the disk."""
     folder = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), str(tmp_path))
