@@ -51,7 +51,7 @@ def true_probabilities(truth: Any, new: Any, known: Any, direction: str) -> Any:
 
 def ranges_of(model: Any, documents: Any, rows: Any, candidates: Any, direction: str) -> tuple[Any, Any, Any]:
     """Return probabilities of pairs with the ends of their ranges over samples, as suggest_links gives them."""
-    predictor = model._predictor
+    predictor = model.predictor
     new = predictor.new_documents(Documents.of(documents), direction)
     values = predictor.features.pairs(new.prepared, rows, candidates, predictor.directions(direction))
     found = predictor.probabilities(new, Shortlist(rows, candidates, values), MASS)

@@ -250,7 +250,7 @@ def main() -> None:
     training = network.subset(np.sort(order[N_NEW:]))
     model = fitted(training, topics, arguments.threads, arguments.model)
     new = kept_apart[:n_new]
-    small = model._predictor
+    small = model.predictor
     first = prepare(small, new, "exact")
     rows = many(model, kept_apart, *((500, 200) if quick else (10_000, 1000)))  # while little memory is in use
     found = [measure(small, new, first)]

@@ -74,7 +74,7 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     graph = nx.DiGraph() if network.directed else nx.Graph()
     ids = network.ids.tolist()
     graph.add_nodes_from(zip(ids, _attributes(model), strict=True))
-    predictor: Predictor = model._predictor
+    predictor: Predictor = model.predictor
     probabilities = predictor.known(network.links).tolist()
     for (source, target), probability in zip(network.links.tolist(), probabilities, strict=True):
         graph.add_edge(ids[source], ids[target], observed=True, probability=probability)

@@ -308,6 +308,6 @@ def numbers_of_new(model, outgoing):
 
 
 def scores_of_new(model, sample, outgoing):
-    new, old = model._predictor.infer(sample, DOCUMENTS.counts).astype(float), sample.doc_topic.astype(float)
+    new, old = model.predictor.infer(sample, DOCUMENTS.counts).astype(float), sample.doc_topic.astype(float)
     weights = sample.weights if outgoing else sample.weights.T
     return np.einsum("ik,kl,jl->ij", new, weights, old) + numbers_of_new(model, outgoing) @ sample.feature_weights

@@ -57,7 +57,7 @@ def plain():
 
 def slow_probability(model, source, target):
     """Compute the probability of a pair with the source as the new document, straight from the definition."""
-    numbers = model._predictor.training.values(np.array([source]), np.array([target]), "out")[0]
+    numbers = model.predictor.training.values(np.array([source]), np.array([target]), "out")[0]
     total = 0.0
     for sample in model.samples_:
         score = sample.doc_topic[source].astype(float) @ sample.weights @ sample.doc_topic[target].astype(float)
@@ -106,8 +106,8 @@ def test_links_that_are_not_returned_are_among_the_pairs_compared(model):
     one_way = sorted(link for link in links if link[::-1] not in links)
     assert 5 < len(one_way) < NETWORK.n_links
     target, source = one_way[0]
-    features = model._predictor.features
-    known = model._predictor.training.values(np.array([source]), np.array([target]), "out")[0]
+    features = model.predictor.features
+    known = model.predictor.training.values(np.array([source]), np.array([target]), "out")[0]
     block = features.block(features.prepare(Documents.of(NETWORK)), slice(source, source + 1), np.array([target]), True)
     assert not np.allclose(block[0, 0], known)
 

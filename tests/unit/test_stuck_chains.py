@@ -133,7 +133,7 @@ def test_it_is_left_out_of_all_answers(model):
     assert model.best_chain_ != STUCK
     assert model.trace_["log joint"].shape[0] == 4
     others = [sample for chain in model._run.chains if chain.number != STUCK for sample in chain.samples]
-    assert [*map(id, model._predictor.samples)] == [*map(id, others)]
+    assert [*map(id, model.predictor.samples)] == [*map(id, others)]
     alone = model._run.make_predictor(others, model.best_chain_)
     new = Documents.of(NETWORK.subset(range(3)).without_links())
     np.testing.assert_array_equal(model.predict_links(NETWORK.counts[:3]), alone.predict(new, None, "both"))

@@ -53,10 +53,10 @@ def resume(
         fitted = RelationalTopicModel.load(model, unfinished=True)
         fitted.set_params(n_jobs=-1 if jobs is None else jobs, verbose=False if quiet else "auto")
         check_settings(fitted)
-        if not more and fitted._run.finished:  # the checkpoint before a damaged one
+        if not more and fitted.training_run.finished:  # the checkpoint before a damaged one
             raise _finished(model)
-        done = min(chain.state.iteration for chain in fitted._run.chains)
-        say(f"{fitted._run.network!r}, from sweep {done:,} on")
+        done = min(chain.state.iteration for chain in fitted.training_run.chains)
+        say(f"{fitted.training_run.network!r}, from sweep {done:,} on")
         started = time.perf_counter()
         fitted.resume(burn_in, samples, **training)
     show_fit(fitted, model, time.perf_counter() - started)

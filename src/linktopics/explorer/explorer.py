@@ -87,7 +87,7 @@ class Explorer:
         self.model = model
         self.network: DocumentNetwork = model.network_
         self.n_topics = len(model.topic_word_)
-        self.pairs = PairReader(model._predictor)
+        self.pairs = PairReader(model.predictor)
         self._title, self._folder = title, folder
         self._quality = overview.describe_quality(evaluation)
 

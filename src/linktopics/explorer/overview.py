@@ -65,7 +65,7 @@ def describe_settings(model: Any) -> list[list[str]]:
     settings = [[name, _written(value)] for name, value in model.get_params().items() if name not in HIDDEN_PARAMETERS]
     resolved = [
         ["features of pairs", ", ".join(model.feature_names_) or "none"],
-        ["cost of a link", _written(model._predictor.settings.link_cost)],
+        ["cost of a link", _written(model.predictor.settings.link_cost)],
         ["training pairs", f"{model.n_pairs_:,}"],
         ["probabilities", model.calibration_.describe()],
     ]
@@ -178,7 +178,7 @@ def _points(values: np.ndarray) -> list[list[float | None]]:
 
 def describe_provenance(model: Any, fingerprint: str, folder: str | os.PathLike[str] | None) -> list[list[str]]:
     """Return which versions and seed made the model and this description of it."""
-    facts = [["described by", f"linktopics {__version__}"], ["seed", ", ".join(map(str, model._run.entropy))]]
+    facts = [["described by", f"linktopics {__version__}"], ["seed", ", ".join(map(str, model.training_run.entropy))]]
     if folder is not None:
         manifest = ModelFolder(folder).read_manifest()
         facts.append(["saved", manifest.saved])

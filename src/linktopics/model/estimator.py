@@ -453,7 +453,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         >>> len(model.samples_), len(model.resume(n_samples=5).samples_)
         (40, 60)
         """
-        run = self._fitted_run()
+        run = self.training_run
         self._validate_params()
         check_whole_number("n_burn_in", n_burn_in, 0)
         if n_samples is not None:
@@ -505,7 +505,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         >>> model.extend(larger).doc_topic_.shape
         (5, 2)
         """
-        old = self._fitted_run()
+        old = self.training_run
         if not old.finished:
             raise ModelError("the run is not finished, so there is nothing to extend; continue with resume() first.")
         self._validate_params()
@@ -547,7 +547,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         >>> bool((same.predict_links("kittens purr") == model.predict_links("kittens purr")).all())
         True
         """
-        run, folder = self._fitted_run(), ModelFolder(path)
+        run, folder = self.training_run, ModelFolder(path)
         with folder.locked(overwrite=overwrite):
             self._writer(folder, run)
 
@@ -632,7 +632,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         """
         check_is_fitted(self)
         counts = resolve_counts(self, X)
-        predictor = self._predictor
+        predictor = self.predictor
         shares = np.mean(
             [predictor.infer(sample, counts) for sample in predictor.reference_samples], axis=0, dtype=float
         )
@@ -673,7 +673,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         (1, 4)
         """
         check_is_fitted(self)
-        return self._predictor.predict(resolve_documents(self, documents), candidates, direction, raw=raw)
+        return self.predictor.predict(resolve_documents(self, documents), candidates, direction, raw=raw)
 
     def suggest_links(
         self, documents: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
@@ -722,7 +722,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         """
         check_is_fitted(self)
         new = resolve_documents(self, documents)
-        return self._predictor.suggest(new, top, direction, interval, search)
+        return self.predictor.suggest(new, top, direction, interval, search)
 
     def suggest_links_for(
         self, ids: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
@@ -760,7 +760,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         if not listed:
             raise DataError("there are no documents: the list of ids is empty.")
         places = np.array([self.network_.index_of(id) for id in listed], dtype=np.int64)
-        table = self._predictor.suggest_known(places, top, direction, interval, search)
+        table = self.predictor.suggest_known(places, top, direction, interval, search)
         return table.assign(document=np.fromiter((listed[i] for i in table["document"]), object, len(table)))
 
     def explain_link(self, source: Any, target: Any, *, documents: Any = None, new_end: str = "source") -> pd.DataFrame:
@@ -803,7 +803,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         places = {self.network_.index_of(end) for end in (source, target) if end is not None}
         if len(places) == 1 and source is not None and target is not None:
             raise DataError(f"{source!r} was given twice; a document has no link to itself to explain.")
-        return self._predictor.explain(source, target, new, new_end)
+        return self.predictor.explain(source, target, new, new_end)
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
         """Return the probabilities of words in new documents of which only links are known.
@@ -834,7 +834,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         (2, 4)
         """
         check_is_fitted(self)
-        return word_probabilities(self._predictor, *resolve_links(self.network_, links, linked_by))
+        return word_probabilities(self.predictor, *resolve_links(self.network_, links, linked_by))
 
     def topics(self, n_words: int = 8, *, n_documents: int = 0, coherence: str | None = None) -> pd.DataFrame:
         """Return the topics, most frequent first.
@@ -1005,13 +1005,15 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         framed = hasattr(self, "feature_names_in_")
         return RunWriter(folder, type(self).__name__, self.get_params(deep=False), run, framed=framed)
 
-    def _fitted_run(self) -> TrainingRun:
+    @property
+    def training_run(self) -> TrainingRun:
+        """The run that was fitted or loaded, finished or not; an internal class that may change."""
         check_is_fitted(self, "_run")
         return self._run
 
     @property
-    def _predictor(self) -> Predictor:
-        """The predictor of the samples."""
+    def predictor(self) -> Predictor:
+        """The predictor of the kept samples: arrays in, arrays out; an internal class that may change."""
         check_is_fitted(self)
         run, kept = self._run, self._run.predictor
         if kept is None or kept.samples is not self.samples_ or kept.best_chain != self.best_chain_:

@@ -45,7 +45,7 @@ def top_words(topic_word: NDArray[np.float64], n_words: int) -> NDArray[np.int64
 
 def topic_table(model: RelationalTopicModel, n_words: int, n_documents: int, coherence: str | None) -> pd.DataFrame:
     """Return the table of `RelationalTopicModel.topics`."""
-    network, words = model.network_, model._predictor.top_words(n_words)
+    network, words = model.network_, model.predictor.top_words(n_words)
     shares = network.lengths @ model.doc_topic_ / network.n_tokens
     table = pd.DataFrame(
         {"share": shares, "words": [", ".join(row) for row in words], "attraction": np.diag(model.link_weights_)},
@@ -67,7 +67,7 @@ def trace_after_burn_in(model: RelationalTopicModel, *, counted: bool = False) -
 
 def mixing_advice(model: RelationalTopicModel) -> str | None:
     """Return advice about mixing, if there is a problem."""
-    draws, left_out = trace_after_burn_in(model, counted=True), model._run.left_out
+    draws, left_out = trace_after_burn_in(model, counted=True), model.training_run.left_out
     advice = mixing_verdict(mixing_table(draws), len(draws["log joint"]), draws, others=bool(left_out))
     return f"{say_stuck(left_out)} {advice or 'The other chains agree.'}" if left_out else advice
 

@@ -73,7 +73,7 @@ class TextQueryEngine:
 
     def __init__(self, explorer: Explorer, limits: Limits | None = None, *, n_samples: int | None = None) -> None:
         self.explorer, self.model, self.network = explorer, explorer.model, explorer.network
-        self.samples = _some(BatchedPredictor(self.model._predictor), n_samples)
+        self.samples = _some(BatchedPredictor(self.model.predictor), n_samples)
         self.reader = TextReader(self.network, (limits or Limits()).words)
         self._word_effects = WordEffects(_some(self.samples, CHANGE_SAMPLES), explorer)
 
@@ -191,7 +191,7 @@ class TextQueryEngine:
 
         See `RelationalTopicModel.explain_link`.
         """
-        predictor, ids = self.model._predictor, self.network.ids
+        predictor, ids = self.model.predictor, self.network.ids
         if isinstance(source, int):
             if source == target:
                 raise DataError("A document has no link to itself to explain.")

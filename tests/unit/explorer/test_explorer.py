@@ -102,7 +102,7 @@ def assert_same_reasons(why, expected):
 def test_links_are_known_and_explained(explorer, model):
     """Each link has the probability of `Predictor.known` and the reasons of `explain_link`."""
     ids, links = model.network_.ids, model.network_.links
-    known = model._predictor.known(links)
+    known = model.predictor.known(links)
     seen = set()
     for i in range(N):
         for link in explorer.document(i)["links"]:
@@ -141,7 +141,7 @@ def test_suggestions_are_those_of_the_model(explorer, model, place):
     for name in ("probability", "lower", "upper"):
         given = [np.nan if link[name] is None else link[name] for link in suggested]
         np.testing.assert_allclose(given, expected[name], rtol=1e-3)
-    words = [", ".join(row[:2]) for row in model._predictor.top_words(3)]
+    words = [", ".join(row[:2]) for row in model.predictor.top_words(3)]
     for link, sentence in zip(suggested, expected["why"], strict=True):
         said = []
         for reason in link["why"]:
@@ -173,7 +173,7 @@ def test_no_suggestion_is_a_link(explorer, model):
 
 
 def test_cells_name_the_links_with_the_largest_parts(explorer, model):
-    samples = model._predictor.reference_samples
+    samples = model.predictor.reference_samples
     pairs = [tuple(pair) for pair in model.network_.links.tolist()]
     if not model.network_.directed:
         pairs += [pair[::-1] for pair in pairs]
@@ -197,7 +197,7 @@ def test_cells_name_the_links_with_the_largest_parts(explorer, model):
                 table = model.explain_link(*model.network_.ids[[i, j]])
                 row = table[(table["source_topic"] == a) & (table["target_topic"] == b)]
                 assert link["share"] == pytest.approx(row["share"].item(), rel=6e-3)
-                known = model._predictor.known(np.array([[i, j]]))[0]
+                known = model.predictor.known(np.array([[i, j]]))[0]
                 assert link["probability"] == pytest.approx(known, rel=1e-3)
 
 
@@ -211,7 +211,7 @@ def test_cells_in_blocks(explorer, model, monkeypatch):
 
 def test_surprising_links(explorer, model):
     """A link is surprising if nine of ten are as probable or more."""
-    probabilities = model._predictor.known(model.network_.links)
+    probabilities = model.predictor.known(model.network_.links)
     below = np.sort(probabilities)[: int(0.1 * len(probabilities))]
     shown = [link for i in range(N) for link in explorer.document(i)["links"]]
     surprising = {link["probability"] for link in shown if link["surprising"]}
@@ -222,7 +222,7 @@ def test_surprising_links(explorer, model):
 
 def test_what_is_surprising_is_told_from_some_links(directed, monkeypatch):
     monkeypatch.setattr(document_links, "MAX_SAMPLED_LINKS", 10)
-    known = directed._predictor.known(NETWORK.links)
+    known = directed.predictor.known(NETWORK.links)
     assert known.min() <= Explorer(directed).links.surprising_below <= np.median(known)
 
 
@@ -272,7 +272,7 @@ def test_meta_of_all_models(explorer, model):
 
 def test_deviations_and_signs_of_weights(explorer, model):
     weights = explorer.meta()["weights"]
-    drawn = np.stack([sample.weights for sample in model._predictor.reference_samples])
+    drawn = np.stack([sample.weights for sample in model.predictor.reference_samples])
     if len(drawn) == 1:  # one sample does not tell
         assert weights["sd"] == weights["positive"] == [[None] * K] * K
         assert {feature["sd"] for feature in explorer.meta()["features"]} <= {None}
@@ -283,7 +283,7 @@ def test_deviations_and_signs_of_weights(explorer, model):
 
 def test_links_between_topics_observed_and_by_chance(explorer, model):
     links, directed = model.network_.links, model.network_.directed
-    shares = np.mean([sample.doc_topic for sample in model._predictor.reference_samples], axis=0)
+    shares = np.mean([sample.doc_topic for sample in model.predictor.reference_samples], axis=0)
     observed = sum(np.outer(shares[i], shares[j]) for i, j in links)
     ends = [(i, j) for i in links[:, 0] for j in links[:, 1]]
     if not directed:

@@ -327,7 +327,7 @@ def test_a_page_reads_what_python_says(tmp_path, kind):
 def test_each_link_once(model):
     bundle = Explorer(model).report()
     assert [row[:2] for row in bundle["links"]] == model.network_.links.tolist()
-    known = model._predictor.known(model.network_.links)
+    known = model.predictor.known(model.network_.links)
     assert [row[2] / 100_000 for row in bundle["links"]] == pytest.approx(known, abs=5.1e-6)
 
 

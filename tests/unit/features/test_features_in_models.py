@@ -67,7 +67,7 @@ def test_no_features(weights):
     assert one.intercept_ == 0.0
     expected = 0.0
     for sample in one.samples_:
-        new = one._predictor.infer(sample, DOCUMENTS.counts).astype(float)
+        new = one.predictor.infer(sample, DOCUMENTS.counts).astype(float)
         expected = expected + link_probability(one, new @ sample.weights @ sample.doc_topic.T.astype(float)) / 2
     np.testing.assert_allclose(one.predict_links(DOCUMENTS, direction="out"), expected, rtol=1e-9)
     assert set(one.explain_link("d1", "d2").feature) == {""}

@@ -251,7 +251,7 @@ def test_parts_of_new_documents(model, outgoing):
     for i in range(len(TEXTS)):
         parts = np.zeros((K, K))
         for s in described(model):
-            new = model._predictor.infer(s, DOCUMENTS.counts[[i]])[0]
+            new = model.predictor.infer(s, DOCUMENTS.counts[[i]])[0]
             ends = (new, s.doc_topic[j]) if outgoing else (s.doc_topic[j], new)
             parts += np.outer(*ends) * s.weights / len(described(model))
         here = table[table.document == i].drop(columns="document").reset_index(drop=True)

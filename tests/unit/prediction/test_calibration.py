@@ -315,8 +315,8 @@ def test_suggestions_say_both(world, model):
 
 def test_links_of_the_network_have_probabilities_of_the_same_kind(model):
     links = model.network_.links
-    known = model._predictor.known(links)
-    own = LinkCalibration().probability(model._predictor.own_of_known(links[:, 0], links[:, 1]), "out")
+    known = model.predictor.known(links)
+    own = LinkCalibration().probability(model.predictor.own_of_known(links[:, 0], links[:, 1]), "out")
     np.testing.assert_allclose(known, model.calibration_.probability(own, "out"))
 
 

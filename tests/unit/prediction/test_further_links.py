@@ -127,7 +127,7 @@ def test_pages_of_documents_say_the_same(model):
         table = model.explain_link(*ends, new_end="source" if outgoing else "target")
         topics = table[table["feature"] == ""].set_index(["source_topic", "target_topic"])["contribution"].to_dict()
         features = table[table["feature"] != ""].set_index("feature")["contribution"].to_dict()
-        names = [feature.name for feature in model._predictor.features.features]
+        names = [feature.name for feature in model.predictor.features.features]
         for what, part in zip(found.reasons.what[e], found.reasons.contribution[e], strict=True):
             if what >= 0:
                 its = topics[divmod(int(what), K)] if what < K * K else features[names[what - K * K]]

@@ -107,7 +107,7 @@ def test_with_everyone_in_the_shortlist_it_is_exact(model, monkeypatch, directio
 
 def test_few_candidates_are_looked_at(default, small):
     """Of each of four sources, and fewer are scored in double precision."""
-    predictor = default._predictor
+    predictor = default.predictor
     new = predictor.new_documents(Documents(NEW), "both")
     sizes = [len(one) for one in predictor.index._found(new, slice(0, N_NEW), ["out", "in"], 60)]
     assert 60 <= min(sizes) <= max(sizes) <= 4 * 60
@@ -116,7 +116,7 @@ def test_few_candidates_are_looked_at(default, small):
 
 
 def test_more_documents_more_candidates(default, small, monkeypatch):
-    index = default._predictor.index
+    index = default.predictor.index
     assert index.wanted == 60
     monkeypatch.setattr(linktopics.prediction.index, "DOCUMENTS_PER_CANDIDATE", 4)
     assert index.wanted == N // 4
@@ -127,7 +127,7 @@ def test_more_documents_more_candidates(default, small, monkeypatch):
 def test_single_precision_keeps_the_best(model, monkeypatch, direction, shift, factor):
     """Also where many links are certain in double precision, and the first of equals count."""
     samples = [replace(sample, weights=shift + factor * sample.weights) for sample in model.samples_]
-    predictor = replace(model._predictor, samples=samples)
+    predictor = replace(model.predictor, samples=samples)
     monkeypatch.setattr(linktopics.prediction.index, "SOURCE_CANDIDATES", N)
     monkeypatch.setattr(linktopics.prediction.index, "DOUBLE_PRECISION_CANDIDATES", 0)
     given = Documents(NEW), 7, direction, 0.9
@@ -152,7 +152,7 @@ def test_proposals(name, default, monkeypatch):
 
 
 def test_proposals_without_words(default):
-    feature, *_ = default._predictor.features.features
+    feature, *_ = default.predictor.features.features
     new = feature.prepare(Documents(0 * NEW[:2]))
     assert [len(one) for one in feature.proposals(new, slice(0, 2), 5)] == [0, 0]
 
@@ -183,7 +183,7 @@ def test_the_same_again(default, small):
     """Neither another model with the same seed nor other numbers of threads or documents change what is found."""
     found = default.suggest_links(NEW, search="index")
     again = pickle.loads(pickle.dumps(default)).set_params(n_jobs=2)
-    assert "index" not in vars(again._predictor)
+    assert "index" not in vars(again.predictor)
     pd.testing.assert_frame_equal(again.suggest_links(NEW, search="index"), found)
     alone = again.suggest_links(NEW[[3]], search="index").assign(document=3)
     pd.testing.assert_frame_equal(alone, found[found.document == 3].reset_index(drop=True), rtol=1e-9)
@@ -192,19 +192,19 @@ def test_the_same_again(default, small):
 def test_auto(default, monkeypatch):
     """The index is for large networks only."""
     assert linktopics.prediction.index.EXACT_MAX_DOCUMENTS == 100_000
-    assert not default._predictor._uses_index("auto")
+    assert not default.predictor._uses_index("auto")
     monkeypatch.setattr(linktopics.prediction.predictor, "EXACT_MAX_DOCUMENTS", N)
-    assert not default._predictor._uses_index("auto")
+    assert not default.predictor._uses_index("auto")
     monkeypatch.setattr(linktopics.prediction.predictor, "EXACT_MAX_DOCUMENTS", N - 1)
-    assert default._predictor._uses_index("auto")
-    assert not default._predictor._uses_index("exact")
+    assert default.predictor._uses_index("auto")
+    assert not default.predictor._uses_index("exact")
 
 
 def test_auto_builds_the_index_when_it_pays(default, monkeypatch):
     """A few questions are answered before an index would be there; after some, it is built."""
     monkeypatch.setattr(linktopics.prediction.predictor, "EXACT_MAX_DOCUMENTS", N - 1)
     monkeypatch.setattr(linktopics.prediction.predictor, "EXACT_MAX_NEW_DOCUMENTS", 3)
-    predictor = pickle.loads(pickle.dumps(default))._predictor
+    predictor = pickle.loads(pickle.dumps(default)).predictor
 
     def ask(n):
         return predictor.suggest(Documents(NEW[:n]), 5, "both", 0.9)
@@ -218,7 +218,7 @@ def test_auto_builds_the_index_when_it_pays(default, monkeypatch):
 
 
 def test_without_the_library_a_large_network_is_searched_exactly(default, without_faiss, large):
-    default._predictor.told = False
+    default.predictor.told = False
     with pytest.warns(NetworkWarning, match=r"pip install 'linktopics\[index\]'") as told:
         found = default.suggest_links(NEW)
     assert "test_index.py" in told[0].filename
@@ -248,7 +248,7 @@ def test_very_small_networks():
 
 def test_words_in_many_documents_are_not_looked_up(default, monkeypatch):
     """The rarest words of each document are, as many as the limit allows, and one at least."""
-    (feature, *_), counts = default._predictor.features.features, NEW
+    (feature, *_), counts = default.predictor.features.features, NEW
     new = feature.prepare(Documents(counts))
     frequency = np.diff(feature.known_vectors.transposed.indptr)
     monkeypatch.setattr("linktopics.features.similarity.MAX_POSTINGS", 300)

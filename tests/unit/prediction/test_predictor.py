@@ -113,7 +113,7 @@ def link_probability(model, score):
 
 def features_of(model, counts, outgoing):
     """Return features of documents with all candidates, documents x candidates x columns (see tests/unit/features)."""
-    features = model._predictor.features
+    features = model.predictor.features
     prepared = features.prepare(Documents(csr_array(counts)))
     return features.block(prepared, slice(0, len(counts)), np.arange(N_OLD), outgoing)
 
@@ -123,7 +123,7 @@ def by_sample(model, counts, direction):
     result = []
     x_out, x_in = (features_of(model, counts, outgoing) for outgoing in (True, False))
     for sample in model.samples_:
-        new = model._predictor.infer(sample, csr_array(counts)).astype(float)
+        new = model.predictor.infer(sample, csr_array(counts)).astype(float)
         old, tau = sample.doc_topic.astype(float), sample.feature_weights
         p = link_probability(model, np.einsum("ik,kl,jl->ij", new, sample.weights, old) + x_out @ tau)
         q = link_probability(model, np.einsum("jl,lk,ik->ij", old, sample.weights, new) + x_in @ tau)
@@ -255,7 +255,7 @@ def spied(monkeypatch, model, cells):
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
 def test_suggestions_are_made_in_blocks(each_restored, monkeypatch, rows):
-    width = each_restored._predictor.exact.width
+    width = each_restored.predictor.exact.width
     blocks = spied(monkeypatch, each_restored, rows * width)
     assert max(n for n, _ in blocks) == rows
     assert all(size <= rows * width for _, size in blocks)
@@ -311,7 +311,7 @@ def test_predictions_are_made_in_blocks(featured, monkeypatch):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_the_first_ranking_is_as_exact_as_it_says(model, direction):
     """Errors of single precision stay below their bound, and shortlists are short."""
-    predictor = model._predictor
+    predictor = model.predictor
     new = predictor.new_documents(Documents(csr_array(NEW)), direction)
     search, directions, rows = predictor.exact, predictor.directions(direction), slice(0, len(NEW))
     found, error = search._absent(new, rows, search._by_column(new, rows, directions))
@@ -351,7 +351,7 @@ def test_links_either_way_are_ranked_by_the_probability_that_is_shown(plain, mon
     out, into, reciprocity = CURVES[name]
     samples = [replace(sample, weights=shift + factor * sample.weights) for sample in plain.samples_]
     calibration = LinkCalibration(-1.0, {"out": out, "in": into}, 10, 60, reciprocity)
-    predictor = replace(plain._predictor, samples=samples, calibration=calibration)
+    predictor = replace(plain.predictor, samples=samples, calibration=calibration)
     documents = Documents(csr_array(NEW))
     found = predictor.suggest(documents, 6, "both", 0.9)
     assert (found.groupby("document").probability.diff().dropna() <= 0).all()
@@ -367,11 +367,11 @@ def test_links_either_way_are_ranked_by_the_probability_that_is_shown(plain, mon
 
 
 def test_answers_are_kept_only_for_the_samples_they_are_of(restored):
-    kept = restored._predictor
-    assert restored._predictor is kept
+    kept = restored.predictor
+    assert restored.predictor is kept
     restored.samples_ = restored.samples_[:2]
-    assert restored._predictor is not kept
-    assert restored._predictor.samples is restored.samples_
+    assert restored.predictor is not kept
+    assert restored.predictor.samples is restored.samples_
 
 
 # --- reasons ----------------------------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def feature_parts(model, numbers):
 
 def told(model, document, candidate, outgoing):
     """Return what each feature says of a new document and a candidate, by name."""
-    features = model._predictor.features
+    features = model.predictor.features
     prepared = features.prepare(Documents(csr_array(NEW)))
     fitted = zip(features.features, prepared, strict=True)
     return {f.name: f.detail(known, document, candidate, outgoing) or f.name for f, known in fitted}
@@ -421,7 +421,7 @@ def test_reasons(model, direction):
         at = NETWORK.index_of(row.id)
         ways = {"→": np.zeros((K, K)), "←": np.zeros((K, K))}
         for sample in described(model):
-            new, old = model._predictor.infer(sample, csr_array(NEW[[row.document]]))[0], sample.doc_topic[at]
+            new, old = model.predictor.infer(sample, csr_array(NEW[[row.document]]))[0], sample.doc_topic[at]
             ways["→"] += np.outer(new, old) * sample.weights / len(described(model))
             ways["←"] += np.outer(new, old) * sample.weights.T / len(described(model))
         if direction == "out" or not model.network_.directed:
@@ -486,7 +486,7 @@ def test_parts_of_a_score(model, kind):
     assert linked(source, target) == (kind == "linked")
     table = model.explain_link(source, target)
     i, j = NETWORK.index_of(source), NETWORK.index_of(target)
-    x = model._predictor.training.values(np.array([i]), np.array([j]), "out")[0]
+    x = model.predictor.training.values(np.array([i]), np.array([j]), "out")[0]
     scores = [
         s.doc_topic[i].astype(float) @ s.weights @ s.doc_topic[j] + x @ s.feature_weights for s in described(model)
     ]
@@ -512,7 +512,7 @@ def test_parts_of_the_scores_of_new_documents(model, new_end):
     j, scores = NETWORK.index_of("d20"), []
     x = features_of(model, NEW, new_end == "source")[:, j]
     for s in described(model):
-        new, old = model._predictor.infer(s, csr_array(NEW)).astype(float), s.doc_topic[j]
+        new, old = model.predictor.infer(s, csr_array(NEW)).astype(float), s.doc_topic[j]
         scores.append(
             (new @ s.weights @ old if new_end == "source" else old @ s.weights @ new.T) + x @ s.feature_weights
         )

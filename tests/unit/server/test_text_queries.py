@@ -57,7 +57,7 @@ def test_suggestions_are_those_of_the_model(settings, directed):
         for name in ("probability", "lower", "upper"):
             numbers = np.array([np.nan if one[name] is None else one[name] for one in found])
             np.testing.assert_allclose(numbers, table[name], rtol=2e-5, atol=1e-9)
-        words = model._predictor.top_words(2)
+        words = model.predictor.top_words(2)
         for one, why in zip(found, table["why"], strict=True):
             parts = [part.split(" ", 1) for part in re.split(r"; (?=\d\.\d\d )", why) if part]
             assert [sentence(reason, one["direction"], words) for reason in one["why"]] == [what for _, what in parts]
@@ -106,7 +106,7 @@ def test_topics_of_a_word_come_from_the_word_and_from_the_text(directed):
     for word, number in zip(answer["words"], text.numbers, strict=True):
         mean = np.zeros(3)
         for sample in samples:
-            (share,) = directed._predictor.infer(sample, directed.network_.vectorize([ASKED]))
+            (share,) = directed.predictor.infer(sample, directed.network_.vectorize([ASKED]))
             p = sample.word_topic[number, :3] * (share * text.n_known + sample.alpha)
             mean += p / p.sum() / len(samples)
         assert dict(word["topics"]) == pytest.approx({k: p for k, p in enumerate(mean) if p >= 0.05}, abs=0.001)
