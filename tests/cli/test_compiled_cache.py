@@ -45,6 +45,7 @@ def files_of(cache, function, ending="nb?"):
     return found
 
 
+@pytest.mark.long
 def test_damaged(data, cache, tmp_path):
     for path in files_of(cache, counts.add_up, "nbi"):
         os.truncate(path, 0)

@@ -349,6 +349,7 @@ def test_nothing_is_written(model, server, contents_before):
 @pytest.mark.parametrize(
     "number", some_long([signal.SIGINT, signal.SIGTERM], [signal.SIGINT]), ids=["ctrl-c", "terminated"]
 )
+@pytest.mark.long
 def test_ends_cleanly(model, number):
     with served(model) as (process, address):
         assert asked(address, "/api/suggest", {"text": "kittens purr"})[0] == 200

@@ -102,6 +102,7 @@ def test_a_fit_with_closed_errors(data, tmp_path):
     assert manifest(tmp_path / "model")["kind"] == "RelationalTopicModel"
 
 
+@pytest.mark.long
 def test_closed_streams_are_no_files_of_ours(data, tmp_path):
     """A file that is opened gets the lowest free number, and with it what is printed."""
     done = shell("fit", data, "-o", tmp_path / "model", *QUICK, redirect="<&- >&- 2>&-")

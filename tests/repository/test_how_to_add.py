@@ -82,6 +82,7 @@ def test_a_model_says_what_it_needs(folder, model):
         assert "--plugin MODULE" in done.stderr
 
 
+@pytest.mark.long
 def test_the_metric(folder):
     table = succeed(
         folder, "evaluate", "toy.tsv", "--model=tfidf", "--model=linktopics", *QUICK, "--folds=2", "--jobs=2"

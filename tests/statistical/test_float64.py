@@ -72,6 +72,7 @@ CASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", list(CASES))
 def test_probabilities_and_draws_of_every_token(case):
     """As long as both have drawn the same: topics of some weight to a relative error, others to an absolute one."""

@@ -122,8 +122,8 @@ def exact_moments(corpus, kind, loss, link_cost, nonlink_cost):
 
 LONG = [
     "logistic symmetric",
-    "hinge intercept",
     "logistic diagonal",
+    "logistic full, features",
     "hinge diagonal",
     "hinge full, features",
     "hinge symmetric, features",

@@ -347,6 +347,7 @@ def network(tmp_path_factory):
     return read
 
 
+@pytest.mark.long
 def test_real_size(network):
     assert 300 < network.n_documents < 800
     assert 1500 < network.n_links < 4000

@@ -160,6 +160,7 @@ def test_what_a_model_reads_is_not_changed_by_a_search(calls):
     assert result.summary().loc["search", "link_rank"] < 20  # of 40
 
 
+@pytest.mark.long
 def test_inside_evaluate_in_processes():
     models = {"search": LinkSearchCV(Wordy(), {"noise": [0.0, 50.0]}, folds=2)}
     alone = evaluate(network(), models, folds=2).folds

@@ -123,7 +123,7 @@ def test_more_documents_more_candidates(default, small, monkeypatch):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize(("shift", "factor"), [(0, 1), (60, 10), (-60, 10), (400, 100)])
+@pytest.mark.parametrize(("shift", "factor"), some_long([(0, 1), (60, 10), (-60, 10), (400, 100)], [(0, 1), (-60, 10)]))
 def test_single_precision_keeps_the_best(model, monkeypatch, direction, shift, factor):
     """Also where many links are certain in double precision, and the first of equals count."""
     samples = [replace(sample, weights=shift + factor * sample.weights) for sample in model.samples_]
