@@ -113,10 +113,8 @@ def is_running(pid):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-@pytest.mark.parametrize(
-    "end", some_long([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], [signal.SIGINT, signal.SIGTERM])
-)
 @pytest.mark.long
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_workers_are_replaced_and_end_with_the_server(model, end):
     with served(model) as (process, address):
         status, before = asked(address, "/api/suggest", {"text": "kittens purr"})

@@ -58,8 +58,8 @@ def test_ray_is_started_and_ended():
     assert done.stdout.split() == ["True", "False"], done
 
 
-@pytest.mark.parametrize("n_shards", [1, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.long
+@pytest.mark.parametrize("n_shards", [1, 3])
 def test_the_model_is_the_same(network, cluster, n_shards):
     here, there = fit(network, n_shards), fit(network, n_shards, cluster)
     assert_same(here, there)

@@ -24,14 +24,15 @@ print(json.dumps([values.tolist() for values in found]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "parameters",
     [
-        pytest.param({}, marks=pytest.mark.long),
-        pytest.param({"loss": "hinge", "directed": False}, marks=pytest.mark.long),
-        pytest.param({"weights": "diagonal", "sampler": "cached"}, marks=pytest.mark.long),
-        pytest.param({"weights": "diagonal", "pair_features": None}, marks=pytest.mark.long),
-        pytest.param({"n_shards": 3}, marks=pytest.mark.long),
+        {},
+        {"loss": "hinge", "directed": False},
+        {"weights": "diagonal", "sampler": "cached"},
+        {"weights": "diagonal", "pair_features": None},
+        {"n_shards": 3},
     ],
     ids=["logistic", "hinge", "diagonal", "diagonal without features", "shards"],
 )
