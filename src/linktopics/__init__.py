@@ -52,22 +52,14 @@ __all__ = [
 ]
 
 _HOME = {
-    "CacheWarning": "errors",
     "Checkpoint": "storage",
-    "CheckpointWarning": "errors",
-    "DataError": "errors",
     "DocumentNetwork": "network",
     "LinkSearchCV": "evaluation",
-    "LinktopicsError": "errors",
-    "MixingWarning": "errors",
-    "ModelError": "errors",
-    "NetworkWarning": "errors",
     "RelationalTopicModel": "model.estimator",
-    "SamplingError": "errors",
-    "UnseenWordsWarning": "errors",
     "VariationalRTM": "model.variational",
     "evaluate": "evaluation",
 }
+"""Modules that define public names; errors and warnings are in `errors`."""
 
 _MODULES = {
     "baselines": "evaluation.baselines",
@@ -84,8 +76,8 @@ if not TYPE_CHECKING:  # to a type checker such a function would make every miss
     def __getattr__(name: str) -> Any:
         if name in _MODULES:
             return import_module(f"linktopics.{_MODULES[name]}")
-        if name in _HOME:
-            return getattr(import_module(f"linktopics.{_HOME[name]}"), name)
+        if name in __all__:
+            return getattr(import_module(f"linktopics.{_HOME.get(name, 'errors')}"), name)
         raise AttributeError(f"module 'linktopics' has no attribute {name!r}")
 
 

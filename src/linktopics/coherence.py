@@ -1,8 +1,7 @@
-"""How well the words of a topic go together, and how little topics repeat one another.
+"""Coherence and diversity of topics: how well their words go together, and how little topics repeat one another.
 
-Coherence looks at the most probable words of a topic, pair by pair, and asks how often they stand together in a
-document. Word counts say no more than that. Where the order of words is known, `tokens` counts within sliding windows
-instead, as the measures of Röder et al. were defined.
+Coherence is computed from the pairs of the most probable words of a topic, and how often they are in the same document.
+Where the order of words is known, `tokens` counts within sliding windows instead, as in the definitions of Röder et al.
 
 References
 ----------
@@ -13,7 +12,7 @@ Dieng, Ruiz, Blei: Topic modeling in embedding spaces. TACL 2020.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -30,10 +29,10 @@ EPSILON = 1e-12
 """Added to the share of documents that hold both words of a pair, which may be 0; the value of Röder et al."""
 
 MEASURES: dict[str, int | None] = {"npmi": 10, "umass": None, "cv": 110}
-"""The measures, and the window each was defined with; None: whole documents."""
+"""The measures, and the window of their definition; None: whole documents."""
 
 Counter = Callable[[NDArray[np.int64]], NDArray[np.int64]]
-"""Takes words, and gives the number of documents or windows that hold both of each pair; the diagonal, of each word."""
+"""Takes words; returns the number of documents or windows with both words of each pair, on the diagonal with one."""
 
 
 def coherence(
@@ -66,9 +65,9 @@ def coherence(
         the mean cosine of these vectors with their sum. From -1 to 1, mostly from 0.2 to 0.8. Words that all avoid one
         another have similar vectors too, and score well: look at "npmi" beside it.
     n_words : int, default=10
-        How many words of each topic to use, at least 2.
+        Number of words of each topic to use, at least 2.
     tokens : sequence of sequences of int, optional
-        Instead of `documents`: for each its words in order, as topics name them, -1 for words of no interest.
+        Instead of `documents`: the words of each document in order, numbered as in topics; -1 is any other word.
     window : int, optional
         With `tokens`: words go together when they are in a window of so many tokens, which slides by one token; a
         document that is no longer than the window is a single window. By default 10 for "npmi" and 110 for "cv", as in
@@ -81,11 +80,11 @@ def coherence(
 
     Notes
     -----
-    Topics with fewer words than `n_words` are measured by those they have. Words that no document has tell nothing:
-    the measure is taken of the others. Two words that never meet have an NPMI of -1 if they are frequent, but, because
-    of the 1e-12, up to 0 the rarer they are (``log(p_i p_j) / log(1e-12) - 1``); in "umass" they have ``-log D_i``.
-    Two words that are in every document have an NPMI of 1, its limit, where the formula would divide by zero.
-    Documents without words are documents.
+    Topics with fewer words than `n_words` are measured by those they have. Words that are in no document are ignored.
+    Two words that are never in the same document have an NPMI of -1 if they are frequent, but, because of the 1e-12, up
+    to 0 the rarer they are (``log(p_i p_j) / log(1e-12) - 1``); in "umass" they have ``-log D_i``. Two words that are
+    in every document have an NPMI of 1, its limit, where the formula would divide by zero. Documents without words
+    count as documents.
 
     C_V and C_NPMI of whole documents are not comparable with published numbers, which come from windows and often from
     another corpus than the one modelled.
@@ -108,11 +107,11 @@ def coherence(
     if tokens is None:
         if window is not None:
             raise ValueError(f"window is {window!r}, but counts do not tell the order of words; pass tokens as well.")
-        n_units, count, size = _by_documents(documents)
+        n_units, count, size = _document_counter(documents)
     else:
-        n_units, count, size = _by_windows(tokens, MEASURES[measure] if window is None else window)
+        n_units, count, size = _window_counter(tokens, MEASURES[measure] if window is None else window)
     chosen = _as_topics(topics, n_words, size)
-    return np.array([_of_one_topic(count(words), n_units, measure) for words in chosen], dtype=np.float64)
+    return np.array([_topic_coherence(count(words), n_units, measure) for words in chosen], dtype=np.float64)
 
 
 def topic_diversity(topics: Iterable[ArrayLike], n_words: int = 25) -> float:
@@ -121,9 +120,9 @@ def topic_diversity(topics: Iterable[ArrayLike], n_words: int = 25) -> float:
     Parameters
     ----------
     topics : sequence of sequences of int
-        For each topic its words, the most probable first; of topics with fewer than `n_words`, those they have.
+        For each topic its words, the most probable first; topics may have fewer than `n_words`.
     n_words : int, default=25
-        How many words of each topic to use.
+        Number of words of each topic to use.
 
     Returns
     -------
@@ -142,8 +141,8 @@ def topic_diversity(topics: Iterable[ArrayLike], n_words: int = 25) -> float:
     return len(np.unique(words)) / len(words)
 
 
-def _of_one_topic(joint: NDArray[np.int64], n_units: int, measure: str) -> float:
-    """Return the coherence of a topic from the numbers of documents that its words share."""
+def _topic_coherence(joint: NDArray[np.int64], n_units: int, measure: str) -> float:
+    """Return the coherence of a topic, from the number of documents with both words of each pair."""
     occur = np.flatnonzero(joint.diagonal())
     if len(occur) < 2:
         return np.nan
@@ -162,15 +161,15 @@ def _of_one_topic(joint: NDArray[np.int64], n_units: int, measure: str) -> float
 def _npmi(joint: NDArray[np.int64], n_units: int) -> NDArray[np.float64]:
     share = joint / n_units
     together = share + EPSILON
-    # A pair that is everywhere has log 1 above and below; on the way there, p_i = p_j = p_ij < 1, the ratio is 1.
+    # For a pair in all documents the formula is 0 / 0. Its limit is 1: the ratio is 1 wherever p_i = p_j = p_ij < 1.
     everywhere = joint == n_units
     information = -np.log(np.where(everywhere, EPSILON, together))
     npmi = np.log(together / np.outer(share.diagonal(), share.diagonal())) / information
     return np.where(everywhere, 1.0, npmi)
 
 
-def _by_documents(documents: Any) -> tuple[int, Counter, int | None]:
-    """Return the number of documents, what counts those that words share, and the size of the vocabulary."""
+def _document_counter(documents: Any) -> tuple[int, Counter, int | None]:
+    """Return the number of documents, the counter of documents with both words, and the size of the vocabulary."""
     counts = as_count_matrix(documents)
     counts = check_counts(counts, np.arange(counts.shape[0]), None)
     counts.data[:] = 1
@@ -183,11 +182,11 @@ def _by_documents(documents: Any) -> tuple[int, Counter, int | None]:
     return columns.shape[0], count, columns.shape[1]
 
 
-def _by_windows(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, Counter, int | None]:
-    """Return the number of windows, and what counts those that words share.
+def _window_counter(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, Counter, int | None]:
+    """Return the number of windows, the counter of windows with both words, and None for an unknown vocabulary.
 
     Windows are numbered through all documents. The windows that hold a word are a few runs of consecutive numbers, and
-    two words share the overlaps of their runs: nothing is done window by window.
+    two words are together in the overlaps of their runs. No loop over windows is needed.
     """
     arrays = _as_sequences(tokens)
     lengths = np.array([len(words) for words in arrays], dtype=np.int64)
@@ -217,7 +216,7 @@ def _by_windows(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, C
 def _merge_runs(
     words: NDArray[np.int64], start: NDArray[np.int64], stop: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return runs with those of a word that overlap joined; input is in order of start, output in order of words."""
+    """Return runs in order of words, with overlapping runs of a word joined; the input is in order of start."""
     order = np.argsort(words, kind="stable")
     words, start, stop = words[order], start[order], stop[order]
     new = np.ones(len(words), dtype=bool)
@@ -229,10 +228,10 @@ def _merge_runs(
 def _overlaps(
     of_word: NDArray[np.int64], start: NDArray[np.int64], stop: NDArray[np.int64], n_words: int
 ) -> NDArray[np.int64]:
-    """Return how many windows the runs of each pair of words have in common; the diagonal is the length of all runs."""
+    """Return the number of windows in the runs of both words of each pair; the diagonal is the length of all runs."""
     order = np.argsort(start, kind="stable")
     of_word, start, stop = of_word[order], start[order], stop[order]
-    # The runs that meet run i and stand after it begin before it ends: they follow it without a gap.
+    # Runs are in order of start, so those after run i that overlap it, by starting before its end, follow it directly.
     behind = np.searchsorted(start, stop) - np.arange(len(start)) - 1
     left = np.repeat(np.arange(len(start)), behind)
     right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(behind) - behind, behind)
@@ -244,7 +243,7 @@ def _overlaps(
 
 
 def _as_topics(topics: Iterable[ArrayLike], n_words: int, size: int | None) -> list[NDArray[np.int64]]:
-    """Return the first words of each topic; refuse what is no word, or there twice."""
+    """Return the first words of each topic; raise for invalid and repeated words."""
     chosen = []
     for number, topic in enumerate(topics):
         words = _whole_numbers(topic, f"topic {number}")[:n_words]
@@ -271,7 +270,7 @@ def _as_sequences(tokens: Iterable[ArrayLike]) -> list[NDArray[np.int64]]:
     return arrays
 
 
-def _whole_numbers(values: ArrayLike | Sequence[int], name: str) -> NDArray[np.int64]:
+def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise DataError(

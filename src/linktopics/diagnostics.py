@@ -1,8 +1,8 @@
 """Whether chains mixed: R-hat, effective sample size, and what they mean for a topic model.
 
-Both look at numbers that a chain leaves sweep by sweep, such as its log joint, and that do not depend on how topics are
-numbered. They are those of Vehtari, Gelman, Simpson, Carpenter, Bürkner: Rank-normalization, folding, and localization:
-an improved R-hat for assessing convergence of MCMC, Bayesian Analysis 16 (2021), and agree with arviz.
+Both are computed from what a chain records after every sweep, such as its log joint, and what does not depend on how
+topics are numbered. They are those of Vehtari, Gelman, Simpson, Carpenter, Bürkner: Rank-normalization, folding, and
+localization: an improved R-hat for assessing convergence of MCMC, Bayesian Analysis 16 (2021), and agree with arviz.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.stats import rankdata
 __all__ = ["effective_sample_size", "mixing_table", "mixing_verdict", "r_hat", "to_inference_data"]
 
 MIN_DRAWS = 4
-"""Draws per chain that R-hat and ESS need at least: two in each half."""
+"""Fewest draws per chain for R-hat and ESS: two in each half."""
 
 R_HAT_LIMIT = 1.1
 """Above this, chains differ by more than chance. Gelman et al., Bayesian Data Analysis, 11.4. The 1.01 of Vehtari et
@@ -66,13 +66,13 @@ def r_hat(draws: ArrayLike) -> float:
     >>> round(r_hat(draws), 2), round(r_hat(draws + [[0], [0], [0], [1]]), 2)
     (1.0, 1.09)
     """
-    halves = _halves(draws)
+    halves = _split_chains(draws)
     if halves is None or _constant(halves):
         return np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         folded = np.abs(halves - np.median(halves))
         # Values of two kinds, equally frequent, are all as far from their median: then the first number alone counts.
-        return float(np.fmax(_ratio(_normal_scores(halves)), _ratio(_normal_scores(folded))))
+        return float(np.fmax(_basic_r_hat(_normal_scores(halves)), _basic_r_hat(_normal_scores(folded))))
 
 
 def effective_sample_size(draws: ArrayLike) -> float:
@@ -101,13 +101,13 @@ def effective_sample_size(draws: ArrayLike) -> float:
     >>> round(effective_sample_size(steps)), round(effective_sample_size(steps.cumsum(axis=1)))
     (2003, 6)
     """
-    halves = _halves(draws)
+    halves = _split_chains(draws)
     if halves is None:
         return np.nan
     if _constant(halves):
         return float(halves.size)
     scores = _normal_scores(halves)
-    least = 1.0 / np.log10(scores.size)  # draws that alternate may count more than once, but not without limit
+    least = 1.0 / np.log10(scores.size)  # draws that alternate may count more than once, up to a limit
     return float(scores.size / max(_autocorrelation_time(scores), least))
 
 
@@ -152,7 +152,7 @@ def mixing_verdict(
     more_sweeps: int = 500,
     others: bool = False,
 ) -> str | None:
-    """Return in plain words what is wrong with the mixing, what that means and what to do; None if nothing is.
+    """Return a warning in plain words about bad mixing, its consequences and what to do; None if mixing is good.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ def mixing_verdict(
     n_chains : int
         Number of chains the table was made from.
     trace : mapping from str to array-like of shape (n_chains, n_draws), optional
-        What the table was made from. With it, chains that still move are told from chains that have settled in
+        The trace that the table was made from. It distinguishes chains that still move from chains that have settled in
         different places, where more sweeps would not help.
     more_sweeps : int, default=500
-        How many further sweeps to advise.
+        Number of further sweeps to advise.
     others : bool, default=False
-        Whether they are not all chains: some were left out, see `linktopics.stuck_chains`.
+        Whether other chains were left out, see `linktopics.stuck_chains`.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def mixing_verdict(
 
 
 def to_inference_data(trace: Mapping[str, ArrayLike], attrs: Mapping[str, Any] | None = None) -> Any:
-    """Return the trace as arviz keeps posterior draws, for its tables and plots.
+    """Return the trace in arviz's format of posterior draws, for its tables and plots.
 
     Parameters
     ----------
@@ -215,8 +215,8 @@ def to_inference_data(trace: Mapping[str, ArrayLike], attrs: Mapping[str, Any] |
     Returns
     -------
     arviz.InferenceData or xarray.DataTree
-        What `arviz.from_dict` gives: the first before arviz 1.0, the second since. The group "posterior" has a variable
-        for each quantity, with dimensions chain and draw; its name is made a Python name ("log joint" is
+        The result of `arviz.from_dict`, the second since arviz 1.0. The group "posterior" has a variable for each
+        quantity, with dimensions chain and draw; its name is made a Python name ("log joint" is
         ``log_joint``), the original is its attribute "long_name". The log joint is also ``lp`` of "sample_stats".
 
     Examples
@@ -257,8 +257,8 @@ def _as_draws(values: ArrayLike, name: str = "draws") -> NDArray[np.float64]:
     return draws
 
 
-def _halves(values: ArrayLike) -> NDArray[np.float64] | None:
-    """Return the first and the second half of each chain, without the middle draw of an odd number; None: too few."""
+def _split_chains(values: ArrayLike) -> NDArray[np.float64] | None:
+    """Return both halves of each chain, without the middle draw of an odd number; None if draws are too few or NaN."""
     draws = _as_draws(values)
     half = draws.shape[1] // 2
     if draws.shape[1] < MIN_DRAWS or len(draws) == 0 or np.isnan(draws).any():
@@ -276,7 +276,7 @@ def _normal_scores(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     return ndtri((ranks - 3 / 8) / (draws.size + 1 / 4))
 
 
-def _ratio(draws: NDArray[np.float64]) -> float:
+def _basic_r_hat(draws: NDArray[np.float64]) -> float:
     """Return the square root of the variance of all draws over that within chains; equations 1 to 4."""
     n_draws = draws.shape[1]
     between = n_draws * draws.mean(axis=1).var(ddof=1)
@@ -285,7 +285,7 @@ def _ratio(draws: NDArray[np.float64]) -> float:
 
 
 def _autocorrelation_time(draws: NDArray[np.float64]) -> float:
-    """Return 1 + 2 x the sum of autocorrelations, as far as they can be told from noise; equations 10 to 13."""
+    """Return 1 + 2 x the sum of autocorrelations, truncated where they are noise; equations 10 to 13."""
     n_draws = draws.shape[1]
     padded = next_fast_len(2 * n_draws, real=True)
     spectrum = np.abs(rfft(draws - draws.mean(axis=1, keepdims=True), n=padded)) ** 2
@@ -294,8 +294,8 @@ def _autocorrelation_time(draws: NDArray[np.float64]) -> float:
     overall = covariance[0] + draws.mean(axis=1).var(ddof=1)
     correlation = 1 - (within - covariance) / overall
     correlation[0] = 1.0
-    # Geyer: sums of neighbours (even, odd) of a reversible chain are positive and fall. They are taken until one is not
-    # positive, or nearly to the end; of the last pair only the even one counts, unless it is what made it negative.
+    # Geyer: sums of neighbours (even, odd) of a reversible chain are positive and fall. They are added until one is not
+    # positive, or nearly to the end. Of the last pair only the even one counts, unless it made the sum negative.
     pairs = correlation[: 2 * (n_draws // 2)].reshape(-1, 2).sum(axis=1)
     most = max(0, (n_draws - 3) // 2)
     ended = np.flatnonzero(pairs[:most] <= 0)
@@ -307,21 +307,16 @@ def _autocorrelation_time(draws: NDArray[np.float64]) -> float:
 
 
 def _disagreement(
-    values: pd.Series,
-    apart: list[str],
-    n_chains: int,
-    trace: Mapping[str, ArrayLike] | None,
-    advice: str,
-    others: bool,
+    values: pd.Series, apart: list[str], n_chains: int, trace: Mapping[str, ArrayLike] | None, advice: str, others: bool
 ) -> str:
-    """Return a warning that R-hat is poor, and what that means; the log joint is named first."""
+    """Return a warning that R-hat is too large, and what that means; the log joint is named first."""
     first = LOG_JOINT if LOG_JOINT in apart else max(apart, key=values.__getitem__)
     further = [name for name in apart if name != first]
-    what = f"the {first} (R-hat {_short(values[first])})"
+    what = f"the {first} (R-hat {_r_hat_text(values[first])})"
     if further:
         worst = max(further, key=values.__getitem__)
         more = f"the {worst} (" if len(further) == 1 else f"{len(further)} other quantities (worst: {worst}, "
-        what += f" and {more}{_short(values[worst])})"
+        what += f" and {more}{_r_hat_text(values[worst])})"
     if n_chains == 1:
         return (
             f"The chain has not settled: the first and the second half of its sweeps after the burn-in differ in "
@@ -352,15 +347,15 @@ def _disagreement(
 
 
 def _steady(trace: Mapping[str, ArrayLike], names: list[str]) -> bool:
-    """Return whether most chains agree with themselves, first half with second, on each of the quantities."""
+    """Return whether the halves of most chains agree with each other, for each of the quantities."""
 
     def typical(draws: NDArray[np.float64]) -> float:
-        return float(np.median(np.nan_to_num([r_hat(chain) for chain in draws], nan=1.0)))  # NaN: it stands still
+        return float(np.median(np.nan_to_num([r_hat(chain) for chain in draws], nan=1.0)))  # NaN: it is constant
 
     return all(typical(_as_draws(trace[name])) <= R_HAT_LIMIT for name in names)
 
 
-def _short(value: float) -> str:
+def _r_hat_text(value: float) -> str:
     return "over 100" if value > 100 else f"{value:.2f}"
 
 

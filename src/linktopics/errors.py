@@ -1,4 +1,4 @@
-"""The errors and warnings a user can meet, in one place so that the command line can catch them."""
+"""All errors and warnings that a user can see; the command line catches these errors."""
 
 import warnings
 from collections.abc import Iterator
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 
 class LinktopicsError(Exception):
-    """Something the user can put right; its message says what, where and how."""
+    """An error that the user can correct; its message says what is wrong, where, and how to correct it."""
 
 
 class DataError(LinktopicsError, ValueError):
-    """The documents, counts or links handed in cannot be used as they are."""
+    """The documents, counts or links that were passed cannot be used."""
 
 
 class ModelError(LinktopicsError):
@@ -22,19 +22,19 @@ class SamplingError(LinktopicsError, ArithmeticError):
 
 
 class EngineError(LinktopicsError, RuntimeError):
-    """The machines that should run a chain are not there, too few, or not equipped for it."""
+    """The machines for a chain are missing, too few, or not set up for it."""
 
 
 @contextmanager
 def ignore_mixing_warnings() -> Iterator[None]:
-    """Leave out the `MixingWarning` of fits whose mixing is told otherwise, or is not what matters."""
+    """Ignore the `MixingWarning` of fits whose mixing is reported in another way, or does not matter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixingWarning)
         yield
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be read from disk or kept there, so it is compiled again; the message says what to do."""
+    """Compiled code cannot be read from the cache or written to it, and is compiled again; the message has the cure."""
 
 
 class NetworkWarning(UserWarning):
@@ -42,7 +42,7 @@ class NetworkWarning(UserWarning):
 
 
 class UnseenWordsWarning(NetworkWarning):
-    """A new text has words that the network fitted does not know, which were left out."""
+    """A new text has words that are not in the vocabulary of the fitted network, and these were left out."""
 
 
 class MixingWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Fitted models for other packages: networkx, pyLDAvis, polars."""
+"""Conversion of fitted models and tables for other packages: networkx, pyLDAvis, polars."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["pyldavis_input", "to_networkx", "to_polars"]
 
 
-def _package(name: str, extra: str) -> Any:
+def _import_extra(name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
@@ -36,8 +36,8 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     model : RelationalTopicModel
         A fitted model.
     suggested : int, default=0
-        How many links to add that are not there: the most probable ones from each document, or with it if links have
-        no direction.
+        Number of links to add per document: the most probable ones from it that the network does not have, or with it
+        if links have no direction.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     >>> graph.number_of_edges()
     6
     """
-    nx = _package("networkx", "networkx")
+    nx = _import_extra("networkx", "networkx")
     check_is_fitted(model)
     check_whole_number("suggested", suggested, 0)
     network: DocumentNetwork = model.network_
@@ -85,7 +85,7 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
 
 
 def _attributes(model: Any) -> list[dict[str, Any]]:
-    """Return what is known about each document."""
+    """Return the attributes of each document."""
     network: DocumentNetwork = model.network_
     words = model.topics(3)["words"]
     main = model.doc_topic_.argmax(axis=1).tolist()
@@ -152,7 +152,7 @@ def to_polars(frame: pd.DataFrame) -> polars.DataFrame:
     Returns
     -------
     polars.DataFrame
-        The same columns; an index with a name becomes the first of them. What is missing is null, and ids of several
+        The same columns; an index with a name becomes the first of them. Missing values are null, and ids of several
         types become text.
 
     Examples
@@ -162,9 +162,9 @@ def to_polars(frame: pd.DataFrame) -> polars.DataFrame:
     >>> to_polars(pd.DataFrame({"share": [0.25, 0.75]}, index=pd.Index([1, 0], name="topic"))).columns
     ['topic', 'share']
     """
-    pl = _package("polars", "polars")
+    pl = _import_extra("polars", "polars")
     table = frame if frame.index.name is None else frame.reset_index()
-    # By lists of Python's own values, since columns with missing values would otherwise need pyarrow.
+    # From lists of Python values, because polars needs pyarrow to convert columns with missing values.
     columns = {str(name): table[name].astype(object).where(table[name].notna(), None).tolist() for name in table}
-    numbers = {str(name): pl.Float64 for name in table if table[name].dtype.kind == "f"}  # if all are missing, too
+    numbers = {str(name): pl.Float64 for name in table if table[name].dtype.kind == "f"}  # even if all are missing
     return pl.DataFrame(columns, schema_overrides=numbers, strict=False)

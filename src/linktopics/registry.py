@@ -1,4 +1,4 @@
-"""Losses, metrics, readers and pair features by name. Nothing heavy is imported before one of them is asked for.
+"""Losses, metrics, readers and pair features by name; the module of each is imported when it is first used.
 
 Each registers itself in the module that defines it: `register_loss` (linktopics.sampler.losses), `register_metric`
 (linktopics.evaluation.metrics), `register_reader` (linktopics.readers) and `register_feature` (linktopics.features).
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """Things of one kind by name: those of the package first, then others as they were registered.
+    """Objects of one kind by name: those of the package first, then others in the order of registration.
 
     Parameters
     ----------
     kind : str
-        What one of them is called.
+        The kind, for messages.
     modules : dict of str to str
-        Names that the package has, and the module of each, which is imported when its thing is first asked for.
+        Names of the package's own objects, and the module of each, which is imported on first use.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class Registry(Mapping[str, T]):
         self.kind, self._modules = kind, dict(modules)
         self._found: dict[str, tuple[T, str]] = {}
 
-    def add(self, name: str, thing: T, module: str) -> None:
-        """Register a thing that `module` defines; only the same module can register the name again."""
+    def add(self, name: str, item: T, module: str) -> None:
+        """Register an object that `module` defines; only the same module can register the name again."""
         if not isinstance(name, str) or not name:
             raise ValueError(f"the name of a {self.kind} is {name!r}; it must be a string.")
         owner = self._modules.get(name) or self._found.get(name, (None, module))[1]
         if module != owner:
             raise ValueError(f"a {self.kind} called {name!r} is registered already, by {owner}; choose another name.")
-        self._found[name] = thing, module
+        self._found[name] = item, module
 
     def __getitem__(self, name: str) -> T:
         if name not in self._found and name in self._modules:
@@ -72,7 +72,7 @@ class Registry(Mapping[str, T]):
         return len(list(iter(self)))
 
     def missing(self, name: object) -> ModelError:
-        """Return the error for a model that needs what is not registered."""
+        """Return the error for a model that needs an object that is not registered."""
         return ModelError(
             f"the model needs the {self.kind} {repr(name)[:60]}, which is not registered; import the module that "
             "registers it first (on the command line: linktopics --plugin MODULE)."
@@ -103,31 +103,31 @@ FEATURE_KINDS: Registry[type[PairFeature]] = Registry(
 )
 
 
-_ALL: dict[str, Registry[Any]] = {one.kind: one for one in (LOSSES, METRICS, READERS, FEATURES, FEATURE_KINDS)}
+_REGISTRIES: dict[str, Registry[Any]] = {one.kind: one for one in (LOSSES, METRICS, READERS, FEATURES, FEATURE_KINDS)}
 
 
 def extensions() -> dict[str, dict[str, tuple[Any, str]]]:
-    """Return all that is registered beyond the package, by kind and name, to `install` it in another process."""
+    """Return the objects that other packages registered, by kind and name, to `install` them in another process."""
     return {
         kind: {name: found for name, found in one._found.items() if name not in one._modules}
-        for kind, one in _ALL.items()
+        for kind, one in _REGISTRIES.items()
     }
 
 
 def extension_modules() -> list[str]:
-    """Return the modules beyond the package that have registered something, to import them in another process."""
-    return list(dict.fromkeys(module for things in extensions().values() for _, module in things.values()))
+    """Return the modules of other packages that registered objects, to import them in another process."""
+    return list(dict.fromkeys(module for items in extensions().values() for _, module in items.values()))
 
 
 def install(registered: Mapping[str, Mapping[str, tuple[Any, str]]]) -> None:
-    """Register what `extensions` gave in another process."""
-    for kind, things in registered.items():
-        for name, (thing, module) in things.items():
-            _ALL[kind]._found.setdefault(name, (thing, module))
+    """Register what `extensions` returned in another process."""
+    for kind, items in registered.items():
+        for name, (item, module) in items.items():
+            _REGISTRIES[kind]._found.setdefault(name, (item, module))
 
 
 def load_plugin(name: str) -> None:
-    """Import a module that registers things: by its name, or a Python file by its path."""
+    """Import a module that registers objects: by its name, or a Python file by its path."""
     try:
         if not name.endswith(".py"):
             import_module(name)

@@ -12,10 +12,10 @@ from scipy.stats import t as student
 from linktopics.diagnostics import MIN_DRAWS, R_HAT_LIMIT, r_hat
 
 DEVIATIONS = 1.5
-"""Standard deviations of the log joint from sweep to sweep by which a chain is below others, at least."""
+"""A stuck chain is below the others by at least so many standard deviations of the log joint from sweep to sweep."""
 
 FALSE_ALARMS = 0.005
-"""How often a chain is left out of a fit whose chains are all alike but have settled in different places."""
+"""Share of fits that lose a chain although all chains are alike and have only settled in different places."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class StuckChain:
     below : float
         How far its mean log joint is below that of the chains that count, in nats.
     limit : float
-        How far below it might be.
+        The distance above which a chain counts as stuck, in nats.
     """
 
     chain: int
@@ -38,19 +38,19 @@ class StuckChain:
 
 
 def stuck_chains(log_joint: ArrayLike) -> list[StuckChain]:
-    """Return the chains whose log joint is far below that of all others, for as long as samples were drawn.
+    """Return the chains whose log joint is far below that of all others during all of the sampling.
 
     Chains are taken by their mean log joint, highest first. One is stuck, and so are those below it, if its mean is
     below that of the chains above it by more than
 
-    - 1.5 times their standard deviation from sweep to sweep, where the chains above it agree (R-hat up to 1.1): they
-      have found the same place, and it has not;
-    - the prediction limit of Student's t for one more chain like them, where they do not: they have settled in
-      different places, and it is in none that could be expected. A fit of n chains that are all alike loses one by
-      chance in 0.5 % of cases. If that is less than 1.5 standard deviations, those count.
+    - 1.5 times their standard deviation from sweep to sweep, if the chains above it agree (R-hat up to 1.1): they have
+      found the same mode, and it has not;
+    - the prediction limit of Student's t for one more chain like them, if they do not agree: they have settled in
+      different modes, and it is below those that could be expected. A fit of n chains that are all alike loses one by
+      chance in 0.5 % of cases. The limit is never less than 1.5 standard deviations.
 
-    Both scales come from the chains, so that the size of the data does not matter. More than half of the chains always
-    count: of two chains it cannot be known which is stuck.
+    Both scales are estimated from the chains, so the size of the data does not matter. More than half of the chains
+    always count, because nothing shows which of two chains is stuck.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def stuck_chains(log_joint: ArrayLike) -> list[StuckChain]:
         if r_hat(draws[above]) > R_HAT_LIMIT:
             spread = means[above].std(ddof=1) * np.sqrt(1 + 1 / place)
             limit = max(limit, float(student.ppf(1 - FALSE_ALARMS / n, place - 1) * spread))
-        if level - means[rest[0]] > max(limit, 1.0):  # less than a nat is nothing, even among chains that stand still
+        if level - means[rest[0]] > max(limit, 1.0):  # less than a nat never counts, even among constant chains
             return [StuckChain(int(chain), float(level - means[chain]), max(limit, 1.0)) for chain in np.sort(rest)]
     return []
 

@@ -98,7 +98,7 @@ GROUP = Group(
             call=counts(repeated([-(2**63)] * 2, np.int64)),
         ),
         Kind(
-            "Entries of a sparse matrix of 8 bits that give more than fits into these",
+            "Entries of a sparse matrix of 8 bits whose sum needs more",
             call=counts(repeated([200, 100], np.uint8), ids=["a", "b"]),
             told="kept 1 document without words",
             gives="They are added up in 64 bits.",
@@ -282,7 +282,7 @@ GROUP = Group(
 
 LINKS = Group(
     "Links as arrays and matrices",
-    "Pairs that name no document, of a document with itself and repeated ones are dropped with a `NetworkWarning`, as those of files.",
+    "Links with an unknown end, self links and duplicate links are dropped with a `NetworkWarning`, as those of files.",
     [
         Kind(
             "A matrix that is not square",
@@ -295,7 +295,7 @@ LINKS = Group(
             call=linked(np.ones((4, 4))),
         ),
         Kind(
-            "Pairs that lie in rows",
+            "Pairs as two rows",
             says="links has the shape (2, 4); pass an (n, 2) array of pairs (transpose it: links.T) or a square matrix of 3 x 3.",
             call=linked(PAIRS),
         ),
@@ -320,7 +320,7 @@ LINKS = Group(
             call=linked(unsound("coo", 3)),
         ),
         Kind(
-            "Entries of a sparse matrix of 8 bits that give 256",
+            "Entries of a sparse matrix of 8 bits whose sum is 256",
             call=linked(repeated([64] * 4, np.int8, 3)),
             gives="A link: they are added up in 64 bits.",
             holds=lambda network: network.links.tolist() == [[0, 1]],
@@ -395,14 +395,14 @@ LINKS = Group(
             "Negative indices",
             call=linked([(0, 1), (0, -1)]),
             told="dropped 1 link with an unknown end (documents are numbered from 0 to 2)",
-            gives="The others are kept.",
+            gives="The other links are kept.",
             holds=lambda network: network.n_links == 1,
         ),
         Kind(
             "Strings for ids that are numbers",
             call=linked([("1", "2")], ids=[1, 2, 3]),
             told="no link has both ends among the ids: links name documents like '1', ids are like 1",
-            gives="None is left; the sentence has an example of either.",
+            gives="No link is left; the warning has an example of a link and of an id.",
             holds=lambda network: network.n_links == 0,
         ),
     ],

@@ -39,12 +39,12 @@ GROUP = Group(
             files=added('{"id": "x", "te'),
         ),
         Kind(
-            "JSON that is no object",
+            "JSON that is not an object",
             says='.../documents.jsonl:5: \'["x", "cats"]\' is not a JSON object; give one per line, like {"id": 1, "text": "cats"}.',
             files=added('["x", "cats"]'),
         ),
         Kind(
-            "A line that is no JSON",
+            "A line that is not JSON",
             says=".../documents.jsonl:5: not JSON: ...; give one JSON object per line.",
             files=added("id: x, text: cats"),
         ),
@@ -87,7 +87,7 @@ GROUP = Group(
             files=added('{"text": "cats"}'),
         ),
         Kind(
-            "A text that is no string",
+            "A text that is not a string",
             says=".../documents.jsonl:5: the text is ['cats']; give it as a string.",
             files=added('{"id": "x", "text": ["cats"]}'),
         ),
@@ -129,7 +129,7 @@ GROUP = Group(
             files={"documents.jsonl": jsonl(cat="", star=""), "links.csv": "source,target\ncat,star\n"},
         ),
         Kind(
-            "All words too rare for what was asked",
+            "All words too rare for --min-documents",
             says="...: the vectorizer cannot count the words of these texts: ...; keep words of fewer documents (--min-documents), or of more (--max-share).",
             command=("info", "DATA", "--min-documents=99"),
         ),
@@ -143,7 +143,7 @@ GROUP = Group(
 
 IDS = Group(
     "Ids",
-    "Strings or whole numbers. In links.csv they are found by how they are written.",
+    "Strings or whole numbers. links.csv names them as they are written in documents.jsonl.",
     [
         Kind(
             "An id twice",
@@ -180,7 +180,7 @@ IDS = Group(
         Kind(
             "LINQS: blanks around an id",
             files={"toy.content": " p1\t1\t0\tx\np2\t1\t1\ty\n", "toy.cites": "p1 \t p2\n"},
-            gives="They are no part of it, neither in `.content` nor in `.cites`.",
+            gives="Blanks around ids are removed, in `.content` and in `.cites`.",
             holds=links("p2", "p1"),
         ),
         Kind(
@@ -199,7 +199,7 @@ IDS = Group(
         Kind(
             "Ids that are numbers",
             files=two(7, -1, "7,-1"),
-            gives="Whole numbers they stay, and links find them.",
+            gives="They stay whole numbers, and links find them.",
             holds=links(7, -1),
         ),
         Kind(
@@ -267,7 +267,7 @@ IDS = Group(
             holds=links("Cat", "cat"),
         ),
         Kind(
-            "An id that is not there, asked for",
+            "A query about an id that does not exist",
             says="no document has the id 'kiten'; did you mean 'kitten'?",
             command=("suggest", "MODEL", "--id=kiten"),
         ),

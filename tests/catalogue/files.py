@@ -58,14 +58,14 @@ def same(network: DocumentNetwork) -> bool:
 PACKED = gzip.compress(JSONL.encode())
 BOMB = gzip.compress(bytes(2**22)) * 3
 EVERY_PLANE = "Καλημέρα мир 世界 𐌰𐌱 𠀀𠀁 𰻝𰻞 🐈 \U000e0041 \U000f0000 \U0010fffd"
-READ_ALIKE = "Read as if it were not so."
+READ_ALIKE = "Read as usual."
 
 GROUP = Group(
     "Files and folders",
     "Wherever a file is named, a folder, a pipe or a device is refused: a pipe may never end. Standard input is `--file -`.",
     [
         Kind(
-            "A path that leads nowhere",
+            "A path that does not exist",
             says="'...' is no built-in data set, file or folder...; pass stdlib, cora, citeseer, webkb, a .content file, or a folder that holds documents.jsonl and links.csv, or ...",
             command=("info", "NEW"),
         ),
@@ -120,7 +120,7 @@ GROUP = Group(
             files={**documents(JSONL), "toy.content": "p1\t1\tx\n"},
         ),
         Kind(
-            "A file plain and as .gz",
+            "A file both plain and as .gz",
             says="...: the folder holds both documents.jsonl and documents.jsonl.gz; keep one.",
             files={**documents(JSONL), "documents.jsonl.gz": PACKED},
         ),
@@ -137,7 +137,7 @@ GROUP = Group(
         Kind(
             "Hidden files of another form",
             files={**documents(JSONL), ".x.dat": "", "._toy.content": b"\0\5"},
-            gives="Hidden files are left out.",
+            gives="Hidden files are ignored.",
             holds=same,
         ),
         Kind(
@@ -156,7 +156,7 @@ GROUP = Group(
             files=pointing("documents.jsonl"),
         ),
         Kind(
-            "A symbolic link that leads nowhere",
+            "A symbolic link to a file that does not exist",
             says=".../documents.jsonl: there is no such file; check the path.",
             files=pointing("nowhere.jsonl"),
         ),
@@ -196,7 +196,7 @@ GROUP = Group(
         Kind(
             "A gzipped file without .gz in its name",
             files=documents(PACKED),
-            gives="Unpacked and read: its first bytes tell what it is.",
+            gives="Unpacked and read: its first bytes show what it is.",
             holds=same,
         ),
         Kind(
@@ -215,7 +215,7 @@ GROUP = Group(
             files=documents(PACKED[:40] + bytes(9) + PACKED[49:]),
         ),
         Kind(
-            "A gzip file with something behind it",
+            "A gzip file with other bytes after its end",
             says=".../documents.jsonl:1: the gzip file is damaged (...) at or after this line; copy or download it again.",
             files=documents(PACKED + b"and more"),
         ),
@@ -265,7 +265,7 @@ ENCODINGS = Group(
             files=documents((JSONL + '{"id": "é", "text": "café"}\n').encode("latin-1")),
         ),
         Kind(
-            "Bytes that are no UTF-8, in links",
+            "Bytes that are not UTF-8, in links",
             says=".../links.csv:4: byte 0xc3 is not UTF-8; save the file as UTF-8.",
             files={"documents.jsonl": JSONL, "links.csv": CSV.encode() + b"cat,\xc3\x28\n"},
         ),
@@ -294,17 +294,17 @@ ENCODINGS = Group(
             holds=same,
         ),
         Kind(
-            "Ends of lines that are mixed, in links",
+            "Mixed line ends, in links",
             says=".../links.csv:2: there is a CR within the line; let lines end in LF or CR LF, all alike.",
             files={"documents.jsonl": JSONL, "links.csv": CSV.replace("cat\n", "cat\r")},
         ),
         Kind(
-            "Ends of lines that are mixed, in links of LDA-C",
+            "Mixed line ends, in links of LDA-C",
             says=".../links.txt:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
             files=ldac("0 1\r1 2\r\n2 0\r\n"),
         ),
         Kind(
-            "Ends of lines that are mixed, in LINQS",
+            "Mixed line ends, in LINQS",
             says=".../toy.content:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
             files={"toy.content": "1 1 0 7\r2 1 1 7\n", "toy.cites": ""},
         ),
@@ -314,7 +314,7 @@ ENCODINGS = Group(
             files=ldac("0 1\n1_0 +1\n"),
         ),
         Kind(
-            "No end of the last line",
+            "No line end after the last line",
             files={"documents.jsonl": JSONL[:-1], "links.csv": CSV[:-1]},
             gives=READ_ALIKE,
             holds=same,
@@ -326,10 +326,10 @@ ENCODINGS = Group(
             holds=same,
         ),
         Kind(
-            "Letters of every plane of Unicode",
+            "Letters of all planes of Unicode",
             fitted=True,
             files=documents(JSONL + jsonl({"id": "𝒜", "text": EVERY_PLANE})),
-            gives="Read as they are; words are what has letters.",
+            gives="Read as they are; words consist of letters.",
             holds=lambda network: (
                 network.texts[4] == EVERY_PLANE and {"世界", "𐌰𐌱", "𠀀𠀁", "𰻝𰻞"} <= set(network.vocabulary)
             ),
@@ -342,7 +342,7 @@ ENCODINGS = Group(
                 ),
                 "links.csv": "source,target\ncaf\u00e9,cafe\u0301\n",
             },
-            gives="Two ids, and in links the one that is written so.",
+            gives="Two ids; a link means the one that is written in the same way.",
             holds=lambda network: network.links.tolist() == [[0, 1]],
         ),
         Kind(
@@ -380,7 +380,7 @@ ENCODINGS = Group(
             files=documents(JSONL.replace("purr", "pu\0rr")),
         ),
         Kind(
-            "Writing from right to left",
+            "Text from right to left",
             files=documents(JSONL + jsonl({"id": "‮abc‬", "text": "שלום עולם नमस्ते"})),
             gives="Read as it is.",
             holds=lambda network: "שלום" in network.vocabulary,

@@ -22,8 +22,8 @@ NO_LINKS = "there are no links"
 
 GROUP = Group(
     "Links (links.csv)",
-    "Links that cannot be used are dropped and counted, never silently: `info` and `fit` tell how many there were, `info` with "
-    "examples, and `--strict` refuses them.",
+    "Links that cannot be used are dropped, never silently: `info` and `fit` say how many there were, `info` with examples, and "
+    "`--strict` refuses them.",
     [
         Kind(
             "No header",
@@ -77,7 +77,7 @@ GROUP = Group(
             files=links('source,target\nmoon,star\n"mouse,cat\nmoon,star\n'),
         ),
         Kind(
-            "Something behind a closed quote",
+            "Text after a closed quote",
             says=".../links.csv:2: not CSV: ...; close every quote, and quote fields that hold commas or quotes.",
             files=links('source,target\n"mouse"s,cat\n'),
         ),
@@ -106,28 +106,28 @@ GROUP = Group(
             "Links to nowhere",
             files=links("source,target\nmouse,cat\nmouse,dog\ncow,cat\n"),
             told="dropped 2 links with an unknown end",
-            gives="The others are kept.",
+            gives="The other links are kept.",
             holds=n_links(1),
         ),
         Kind(
             "No link with a known end",
             files=links("source,target\n0,1\n2,3\n"),
             told="dropped 2 links with an unknown end (no link has both ends among the ids: links name documents like '0', ids are like 'cat')",
-            gives="None is left; the sentence has an example of either.",
+            gives="No link is left; the warning has an example of a link and of an id.",
             holds=n_links(0),
         ),
         Kind(
             "An end that is empty",
             files=links("source,target\nmouse,\nmoon,star\n"),
             told="dropped 1 link with an unknown end",
-            gives="The others are kept.",
+            gives="The other links are kept.",
             holds=n_links(1),
         ),
         Kind(
             "Only links of documents to themselves",
             files=links("source,target\nmouse,mouse\ncat,cat\n"),
             told="dropped 2 self links",
-            gives="None is left, as with no links.",
+            gives="No link is left, as without links.",
             holds=n_links(0),
         ),
         Kind(

@@ -48,16 +48,16 @@ def named(name):
 
 GROUP = Group(
     "Models",
-    "A model is numbers and text: nothing in it is ever run, and no file outside its folder is opened. Sizes and checksums are "
-    "compared before anything is used.",
+    "A model is numbers and text: nothing in it is ever executed, and no file outside its folder is opened. Sizes, and "
+    "checksums of files up to 64 MB, are compared before anything is used.",
     [
         Kind(
-            "A folder that is no model",
+            "A folder that is not a model",
             says="...: the folder holds no model.json, so it is not a model.",
             command=("topics", "DATA"),
         ),
         Kind(
-            "A model that is nowhere",
+            "A model folder that does not exist",
             says="...: there is no such folder; check the path of the model.",
             command=("topics", "NEW"),
         ),
@@ -77,7 +77,7 @@ GROUP = Group(
             model=content("model.json", lambda data: data[:-40]),
         ),
         Kind(
-            "A manifest that is no object",
+            "A manifest that is not an object",
             says=".../model/model.json: the model is damaged (it does not say its format); take it from a copy, or fit and save it again.",
             model=content("model.json", lambda data: b"[]"),
         ),

@@ -43,7 +43,7 @@ GROUP = Group(
             fitted=True,
         ),
         Kind(
-            "Documents that are all the same",
+            "Identical documents",
             files=files(**dict.fromkeys("abcdefgh", "cats purr")),
             gives="Read and fitted.",
             holds=sizes(8, 2, 16),

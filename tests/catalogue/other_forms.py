@@ -23,7 +23,7 @@ UNKNOWN = "(documents are numbered from 0 to 1)"
 
 GROUP = Group(
     "LINQS, LDA-C and notes",
-    "What is said above of files, encodings, ids and links holds for all forms.",
+    "The sections above on files, encodings, ids and links hold for all forms.",
     [
         Kind(
             "LINQS: rows of different lengths",
@@ -61,7 +61,7 @@ GROUP = Group(
             files={"toy.content": "p1\t1\t0\tx\n"},
         ),
         Kind(
-            "LDA-C: what is no number",
+            "LDA-C: something that is not a number",
             says=".../documents.txt:1: 'one:1' is not word:count; both are whole numbers of up to nine digits, like 17:2.",
             files=ldac("0:2 one:1\n1:3\n"),
         ),
@@ -113,7 +113,7 @@ GROUP = Group(
             files=ldac(vocab="apple\n\n"),
         ),
         Kind(
-            "LDA-C: ends of lines that are mixed",
+            "LDA-C: mixed line ends",
             says=".../documents.txt:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
             files=ldac("0:2\r1:1\n1:3\n1:1\n"),
         ),
@@ -125,7 +125,7 @@ GROUP = Group(
             holds=lambda network: network.n_links == 0,
         ),
         Kind(
-            "LDA-C: links that are no numbers",
+            "LDA-C: links that are not numbers",
             says=".../links.txt:2: '0 one' is not a link; a line is: source target, both document numbers from 0.",
             files=ldac(links="0 1\n0 one\n"),
         ),
@@ -168,7 +168,7 @@ GROUP = Group(
             "Notes that link out of their folder",
             files=notes("cats [[../../../etc/passwd]] [x](../../x.md) [[1]]", "stars"),
             told="dropped 2 links with an unknown end",
-            gives="Nothing outside the folder is looked at.",
+            gives="Nothing outside the folder is read.",
             holds=lambda network: network.n_links == 1,
         ),
         Kind(

@@ -28,7 +28,7 @@ def settings(content):
 
 GROUP = Group(
     "Parameters, options and settings",
-    "A parameter that is not what it should be is a `ValueError` with scikit-learn's words; commands have the option's name in it.",
+    "An invalid parameter is a `ValueError` in scikit-learn's words; on the command line the sentence names the option.",
     [
         Kind(
             "No topics",
@@ -91,7 +91,7 @@ GROUP = Group(
             call=given(negatives=-1),
         ),
         Kind(
-            "More sweeps than anybody lives to see",
+            "Far too many sweeps",
             says="The 'n_burn_in' parameter of RelationalTopicModel must be an int in the range [0, 1000000000]. Got 1000000000000000000000000000000 instead.",
             call=given(n_burn_in=10**30),
         ),
@@ -111,12 +111,12 @@ GROUP = Group(
             call=given(n_jobs=0),
         ),
         Kind(
-            "A loss that there is not",
+            "An unknown loss",
             says="The 'loss' parameter of RelationalTopicModel must be a str among .... Got 'squared' instead.",
             call=given(loss="squared"),
         ),
         Kind(
-            "A feature that there is not",
+            "An unknown feature",
             says="no pair feature is 'tfidff'; the names are 'tfidf', 'tfidf-neighbours', 'tfidf-centroid', 'topics-neighbours', 'degree', 'intercept', and linktopics.features has Column, PairMatrix and PairFunction for what you bring.",
             call=given(pair_features=["tfidff"]),
         ),
@@ -167,7 +167,7 @@ GROUP = Group(
             command=option("--negatives=1e308"),
         ),
         Kind(
-            "A cost of which squares are infinite",
+            "A cost whose square is infinite",
             says="link-cost must be a float in the range [1e-09, 1000000000.0] or None. Got 1e+308 instead.",
             command=option("--link-cost=1e308"),
         ),
@@ -177,13 +177,13 @@ GROUP = Group(
             command=option("--jobs=2000"),
         ),
         Kind(
-            "Seed words of a topic that is no number",
+            "Seed words of a topic that is not a number",
             says="seed words are '²': ['cats']; write the topic's number and its words: 0:red,green.",
             command=option("--seed-words=²:cats"),
         ),
-        Kind("An option that there is not", says="...No such option: --topicz...", command=option("--topicz=3")),
+        Kind("An unknown option", says="...No such option: --topicz...", command=option("--topicz=3")),
         Kind(
-            "Settings that are no TOML",
+            "Settings that are not TOML",
             says=".../settings.toml: not TOML: ...; a line is: topics = 20.",
             **settings("topics = [1,\n"),
         ),
@@ -211,7 +211,7 @@ GROUP = Group(
             **settings(f"checkpoint-minutes = {'9' * 400}\n"),
         ),
         Kind(
-            "Settings that are not there",
+            "A settings file that does not exist",
             says=".../settings.toml: there is no such file; check the path.",
             command=option("--config", "HERE/settings.toml"),
             files={"other.toml": ""},
@@ -232,7 +232,7 @@ GROUP = Group(
             **settings("link-cost = 1.0\nlink_cost = 2.0\n"),
         ),
         Kind(
-            "A setting that there is not",
+            "An unknown setting",
             says=".../settings.toml: there is no option 'topicz'; did you mean 'topics'?",
             **settings("topicz = 3\n"),
         ),

@@ -57,3 +57,19 @@ def vault(base):
         place = folder / "sky, night" if number > 4 else folder
         (place / f"{name}.md").write_text(f"# The {name}\n\n{text}. {links}\n", encoding="utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def contents_before(model):
+    """Return what is in the folder of the model before it is served."""
+    from support.serving import contents
+
+    return contents(model)
+
+
+@pytest.fixture(scope="module")
+def server(model, contents_before):
+    from support.serving import served
+
+    with served(model, jobs=2) as (process, address):
+        yield process, address

@@ -18,7 +18,7 @@ from rich.cells import cell_len
 import linktopics.cli.app
 from linktopics.cli.app import app
 from linktopics.cli.output import Column, Result, emit
-from support.command_line import LONG, ODD, asked, succeed
+from support.command_line import LONG, ODD, asked, on_a_terminal, succeed
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "json.md"
 
@@ -184,30 +184,14 @@ def test_a_reader_that_goes_away(odd):
 @pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.long)])
 @pytest.mark.long
 def test_on_a_terminal(columns, odd):
-    import pty
-
-    ours, theirs = pty.openpty()
     code = (
         "from linktopics.cli.app import app\nfor one in {!r}: app(one, prog_name='linktopics', standalone_mode=False)"
     )
     asked_for = [[str(part) for part in question(name, odd)] for name in QUESTIONS]
-    environment = {**os.environ, "COLUMNS": str(columns), "LINES": "50", "TERM": "xterm-256color"}
-    begun = subprocess.Popen(
-        [sys.executable, "-c", code.format(asked_for)], stdout=theirs, stderr=theirs, env=environment
+    exit_code, text = on_a_terminal(
+        "-c", code.format(asked_for), COLUMNS=str(columns), LINES="50", TERM="xterm-256color"
     )
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        said += part
-    os.close(ours)
-    assert begun.wait(timeout=300) == 0, said.decode()
-    text = said.decode("utf-8")
+    assert exit_code == 0, text
     assert "\x1b[" in text  # colours, so these are tables
     lines = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", text).replace("\r", "").split("\n")]
     assert max(map(cell_len, lines)) <= min(columns, 100)

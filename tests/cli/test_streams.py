@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from linktopics.cli import app, end_early
-from support.command_line import QUICK, manifest, run, succeed
+from support.command_line import QUICK, manifest, on_a_terminal, run, succeed
 from support.marks import some_long
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="redirections of a POSIX shell")
@@ -193,33 +193,15 @@ def test_the_command_takes_signals_over(monkeypatch):
     }
 
 
-def on_a_terminal(*arguments, **environment):
-    """Run the command on a terminal; return its exit code and all that it said."""
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "linktopics", *map(str, arguments)]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env={**os.environ, **environment}) as process:
-        os.close(theirs)
-        said = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            said += part
-            if not part:
-                break
-        os.close(ours)
-    return process.returncode, said.decode()
-
-
 @pytest.mark.parametrize("columns", some_long(["0", "1"], ["1"]))
 @pytest.mark.long
 def test_no_width(columns, data, tmp_path):
-    code, said = on_a_terminal("fit", data, "-o", tmp_path / "model", *QUICK, COLUMNS=columns, TERM="xterm")
+    code, said = on_a_terminal(
+        "-m", "linktopics", "fit", data, "-o", tmp_path / "model", *QUICK, COLUMNS=columns, TERM="xterm"
+    )
     assert code == 0, said
     assert "3 topics, 2 chains" in said  # not a letter in each line
-    code, said = on_a_terminal("topicz", COLUMNS=columns, TERM="xterm")
+    code, said = on_a_terminal("-m", "linktopics", "topicz", COLUMNS=columns, TERM="xterm")
     assert code == 2
     if columns == "0":  # as if nothing was said; one is what was asked for
         assert "No such command 'topicz'" in said
@@ -229,7 +211,7 @@ def test_no_width(columns, data, tmp_path):
 def test_control_characters_of_data(tmp_path):
     (tmp_path / "documents.jsonl").write_text(r'{"\u001b[2J\u0007x": 1, "text": "a"}' + "\n")
     (tmp_path / "links.csv").write_text("source,target\n")
-    code, said = on_a_terminal("info", tmp_path, TERM="xterm")
+    code, said = on_a_terminal("-m", "linktopics", "info", tmp_path, TERM="xterm")
     assert code == 2
     assert "there is no 'id'" in said
     assert "\x1b" not in said
@@ -237,7 +219,7 @@ def test_control_characters_of_data(tmp_path):
 
 
 def test_control_characters_of_warnings(capsys):
-    app._say_warning("kept \x1b[2J\x07 one\nline")
+    app._print_warning("kept \x1b[2J\x07 one\nline")
     assert capsys.readouterr().err == "linktopics: kept  [2J  one line\n"
 
 

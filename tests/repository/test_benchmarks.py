@@ -88,7 +88,7 @@ EXAMPLES = {
         table(
             {"length": "{}", "ratio": "{:.1f}"},
             [
-                {"length": a, "pairs_per_document": b, "ratio": 2.0, "ratio_lent": 1.5, "ratio_topics": 3.0}
+                {"length": a, "pairs_per_document": b, "ratio": 2.0, "ratio_our_weights": 1.5, "ratio_topics": 3.0}
                 for a, b in ((20, 10), (50, 10), (50, 20))
             ],
         ),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from linktopics.kernels.polya_gamma import CLOSE, STEPS, SURE, accepted, upper_part
+from linktopics.kernels.polya_gamma import ALWAYS_ACCEPTED, TABLE_STEPS, TABLE_TOLERANCE, accepted, upper_part
 from linktopics.sampler.polya_gamma import LARGE_SCORE, _upper_parts, draw_polya_gamma
 from support import reference
 from support.worlds import make_corpus, make_sampler
@@ -319,7 +319,7 @@ def test_polya_gamma_acceptance():
     n = np.arange(40)
     for speed in (3.125, np.pi**2 * 0.32, 4.0, 8.0, 30.0):
         series = np.sum((-1.0) ** n * (2 * n + 1) * np.exp(-speed * n * (n + 1)))
-        for u in (0.0, 0.9, SURE, series - 1e-9, series + 1e-9, 1.0):
+        for u in (0.0, 0.9, ALWAYS_ACCEPTED, series - 1e-9, series + 1e-9, 1.0):
             if u <= 1:
                 assert accepted(u, speed) == (u <= series), (u, speed)
 
@@ -329,4 +329,6 @@ def test_polya_gamma_table():
     z = np.linspace(0, LARGE_SCORE / 2, 5001)
     exact = [upper_part(x) for x in z]
     table = _upper_parts()
-    np.testing.assert_allclose(np.interp(z * STEPS, np.arange(len(table)), table), exact, atol=CLOSE / 10)
+    np.testing.assert_allclose(
+        np.interp(z * TABLE_STEPS, np.arange(len(table)), table), exact, atol=TABLE_TOLERANCE / 10
+    )

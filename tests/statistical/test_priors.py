@@ -25,7 +25,7 @@ from linktopics import RelationalTopicModel
 from linktopics.datasets import make_network
 from linktopics.sampler import Priors, Sampler, learn_alpha, learn_beta
 from linktopics.sampler.priors import LARGEST, SMALLEST
-from linktopics.sampler.runner import PosteriorSample, Schedule, run_chains, start_chains, take_sample
+from linktopics.sampler.runner import Schedule, run_chains, start_chains, take_sample
 from linktopics.sampler.topic_inference import infer_topics
 from support import reference
 from support.settings import make_settings
@@ -140,8 +140,7 @@ def test_inference_with_the_alpha_of_a_sample(alpha, monkeypatch):
     word_topic[:, :3] = np.tile(topics, (n, 1))
     counts = np.bincount(document)
     copies = csr_array((np.tile(counts, n), np.arange(3 * n), 3 * np.arange(n + 1)), shape=(n, 3 * n))
-    nothing = np.empty((0, 3), np.float32), np.zeros((3, 3)), np.empty(0)
-    shares = infer_topics(PosteriorSample(0, 0.0, word_topic, *nothing, alpha), copies, seed=7)
+    shares = infer_topics(word_topic, alpha, copies, seed=7)
 
     def exact(alpha):
         every = np.array(list(product(range(3), repeat=len(document))))
@@ -160,9 +159,7 @@ def test_a_new_document_without_words_has_the_topics_of_the_prior():
     alpha = np.array([0.1, 0.4, 2.0])
     word_topic = np.zeros((2, 8), np.float32)
     word_topic[:, :3] = 0.5
-    nothing = np.empty((0, 3), np.float32), np.zeros((3, 3)), np.empty(0)
-    sample = PosteriorSample(0, 0.0, word_topic, *nothing, alpha)
-    shares = infer_topics(sample, csr_array(np.array([[0, 0], [3, 1]])), seed=0)
+    shares = infer_topics(word_topic, alpha, csr_array(np.array([[0, 0], [3, 1]])), seed=0)
     np.testing.assert_allclose(shares[0], alpha / alpha.sum(), rtol=1e-6)
 
 

@@ -1,9 +1,13 @@
-"""Commands run in this process, and the data that they are run on."""
+"""Commands run in this process or on a terminal, and the data that they are run on."""
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 
+import pytest
 from typer.testing import CliRunner
 
 from linktopics.cli.app import app
@@ -94,3 +98,23 @@ def refusal(arguments, input=""):
     told = " ".join(re.sub(r"\x1b\[[\d;]*m|[╭╮╰╯│─]", " ", result.stderr).split())
     assert told.startswith("Usage: linktopics ")
     return told
+
+
+def on_a_terminal(*arguments, **environment):
+    """Run Python on a terminal; return its exit code and all that it said."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env={**os.environ, **environment}) as process:
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            said += part
+            if not part:
+                break
+        os.close(ours)
+    return process.returncode, said.decode()

@@ -23,6 +23,8 @@ LINKS = [
     *(("kitten", "cat"), ("mouse", "cat"), ("mouse", "kitten"), ("milk", "kitten"), ("wool", "kitten")),
     *(("planet", "star"), ("moon", "planet"), ("moon", "star"), ("comet", "star"), ("orbit", "planet")),
 ]
+FURTHER = {"dog": "dogs chase cats", "sun": "the sun and stars shine"}
+FURTHER_LINKS = [("dog", "cat"), ("star", "sun"), ("dog", "sun"), ("cat", "orbit")]
 SHORT = {"n_burn_in": 3, "n_samples": 2, "thin": 2, "n_chains": 2, "negatives": 2, "random_state": 0, "verbose": False}
 ASKED = "kittens purr while planets circle stars"
 

@@ -62,7 +62,7 @@ def test_topic_counts(laid_out):
 
 @pytest.mark.parametrize("size", [1, 7, N - 1, N, N + 1])
 def test_tokens_in_pieces(counts, monkeypatch, size):
-    monkeypatch.setattr(corpus, "CHUNK", size)
+    monkeypatch.setattr(corpus, "CHUNK_DOCUMENTS", size)
     start, words = tokens(counts)
     assert (start.dtype, words.dtype) == (np.int64, np.int32)
     np.testing.assert_array_equal(words, np.repeat(counts.indices, counts.data))
@@ -70,7 +70,7 @@ def test_tokens_in_pieces(counts, monkeypatch, size):
 
 
 def test_tokens_need_little_memory_besides_themselves(counts, monkeypatch):
-    monkeypatch.setattr(corpus, "CHUNK", 100)
+    monkeypatch.setattr(corpus, "CHUNK_DOCUMENTS", 100)
     (_, words), peak = peak_of(lambda: tokens(counts))
     assert peak < 1.5 * words.nbytes  # it was 4.8 times
 
@@ -81,14 +81,14 @@ def test_pairs_in_pieces(directed, negatives, monkeypatch):
     links = np.array([(i, j) for i in range(40) for j in range(i + 1, 40) if (i * j) % 7 == 3])
     whole = sample_pairs(links, 40, directed, negatives, np.random.default_rng(0))
     assert 0 < whole.label.sum() == len(links)
-    monkeypatch.setattr(pairs, "CHUNK", 13)
+    monkeypatch.setattr(pairs, "CHUNK_PAIRS", 13)
     parts = sample_pairs(links, 40, directed, negatives, np.random.default_rng(0))
     for name in ("source", "target", "label"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
 def test_pairs_need_little_memory_besides_themselves(monkeypatch):
-    monkeypatch.setattr(pairs, "CHUNK", 1000)
+    monkeypatch.setattr(pairs, "CHUNK_PAIRS", 1000)
     n = 50_000
     links = np.column_stack([np.arange(n), (np.arange(n) + 1) % n])
     found, peak = peak_of(lambda: sample_pairs(links, n, True, 5, np.random.default_rng(0)))
@@ -173,7 +173,7 @@ def test_sums_of_features_in_pieces(counts, linked, monkeypatch):
     state = initial_state(laid_out, make_settings(K), np.random.SeedSequence(0))
     over_pairs = pair_sums.PairSums(Partition.whole(laid_out), K, state.doc_topic, x, x, rng)
     expected = over_pairs.feature_precision()
-    monkeypatch.setattr(pair_sums, "CHUNK", 1000)
+    monkeypatch.setattr(pair_sums, "CHUNK_PAIRS", 1000)
     found, peak = peak_of(over_pairs.feature_precision)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(found, features.T @ (x[:, None] * features), rtol=1e-12)

@@ -24,9 +24,9 @@ STANDARD_OUTPUT = "standard output"
 
 def main() -> None:
     """Run the command line; the entry point of ``linktopics``."""
-    _leave_ascii()
-    _take_signals()
-    _open_closed_streams()
+    _ensure_utf8()
+    _handle_signals_early()
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # arrows and boxes on a terminal that has none
@@ -39,10 +39,10 @@ def main() -> None:
     app(prog_name="linktopics")
 
 
-def _leave_ascii() -> None:
+def _ensure_utf8() -> None:
     """Restart in Python's UTF-8 mode where the locale's encoding is ASCII.
 
-    Python chooses that mode itself, unless it is told not to (PYTHONUTF8=0). In ASCII, names of files and arguments
+    Python chooses that mode itself, unless PYTHONUTF8=0 forbids it. In ASCII, names of files and arguments
     that are UTF-8 would be other strings than the same ids and words in the data, and output would be question marks.
     """
     if sys.getfilesystemencoding() != "ascii" or os.environ.get("PYTHONUTF8") == "1" or not sys.executable:
@@ -52,8 +52,8 @@ def _leave_ascii() -> None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
-def _take_signals() -> None:
-    """Let signals end the program with a sentence until a command begins, which handles them itself."""
+def _handle_signals_early() -> None:
+    """Exit with a sentence at a signal, until a command begins and handles signals itself."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the last when the terminal is closed; Windows has none
         number = getattr(signal, name, None)
         usual = (signal.SIG_DFL, signal.default_int_handler)  # not one that is ignored, as under nohup
@@ -68,29 +68,29 @@ def end_early(number: int, *_: Any) -> None:
     os._exit(SIGNAL_EXIT_BASE + number)
 
 
-def _open_closed_streams() -> None:
+def _replace_closed_streams() -> None:
     """Redirect closed streams to the null device: the next file opened would get their number, and our output.
 
-    Standard input stays None, which can be told from an empty one.
+    Standard input stays None, which differs from an empty one.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            os.set_inheritable(nowhere, True)
+            null_device = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(null_device, True)
             if name != "stdin":
-                setattr(sys, name, open(nowhere, "w", encoding="utf-8"))  # noqa: SIM115, until the process ends
+                setattr(sys, name, open(null_device, "w", encoding="utf-8"))  # noqa: SIM115, until the process ends
 
 
 def _name_in_errors(stream: io.TextIOWrapper, name: str) -> None:
-    """Put a name into the errors of a stream: Python knows none for a file that was open before it started."""
-    raw: Any = getattr(stream.buffer, "raw", stream.buffer)  # the latter where Python was told not to buffer
+    """Add a file name to the errors of a stream: Python knows none for a file that was open before it started."""
+    raw: Any = getattr(stream.buffer, "raw", stream.buffer)  # the latter with PYTHONUNBUFFERED
     write = raw.write
 
-    def named(data: Any) -> Any:
+    def write_named(data: Any) -> Any:
         try:
             return write(data)
         except OSError as error:
             error.filename = name
             raise
 
-    raw.write = named
+    raw.write = write_named

@@ -33,7 +33,7 @@ an `EXAMPLE`.
 USER_ERROR = 2
 
 NAMES_IN_HELP: dict[str, Iterable[str]] = {"{losses}": LOSSES, "{features}": FEATURES, "{readers}": READERS}
-"""What stands in the help of options for the names of a registry."""
+"""Placeholders in the help of options, and the registries whose names replace them."""
 
 
 class Commands(TyperGroup):
@@ -60,22 +60,22 @@ class Commands(TyperGroup):
         except (LinktopicsError, ValueError, OSError, MemoryError) as error:
             if flags.get(SHOWS_TRACEBACK):
                 raise
-            _say(_sentence(error))
+            _print_error(_error_message(error))
             sys.exit(USER_ERROR)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; turn warnings and an interrupt into sentences, the latter into exit codes."""
         _received.clear()
         try:
-            _take_signals()
+            _turn_signals_into_interrupts()
             with warnings.catch_warnings():
-                warnings.showwarning = _say_warning
+                warnings.showwarning = _print_warning
                 done = super().invoke(ctx)
             sys.stdout.flush()  # an error of writing must come here, where it can be reported
             return done
         except KeyboardInterrupt as stop:
             number = _received[0] if _received else int(signal.SIGINT)
-            _say(" ".join(map(str, stop.args)) or "interrupted.")
+            _print_error(" ".join(map(str, stop.args)) or "interrupted.")
             raise typer.Exit(SIGNAL_EXIT_BASE + number) from None
 
 
@@ -89,45 +89,45 @@ def _terminate(number: int, *_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _take_signals() -> None:
-    """Turn signals that would end the program into interrupts: from here on there may be something to save."""
+def _turn_signals_into_interrupts() -> None:
+    """Turn signals that would end the program into interrupts, since from now on there may be something to save."""
     for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) is end_early:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _terminate)
 
 
-def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(str(message))
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _print_error(str(message))
 
 
-def _say(sentence: str) -> None:
-    """Write to standard error, if it can be written to; the command is done in any case."""
+def _print_error(sentence: str) -> None:
+    """Print to standard error; if it cannot be written to, drop the message."""
     try:
         typer.echo(f"linktopics: {one_line(sentence)}", err=True)
     except OSError:
-        _silence(sys.stderr)
+        _redirect_to_null(sys.stderr)
 
 
-def _sentence(error: Exception) -> str:
-    """Return what is wrong, in one line."""
-    said = " ".join(str(error).split())
+def _error_message(error: Exception) -> str:
+    """Return the message of an error, in one line."""
+    text = " ".join(str(error).split())
     if isinstance(error, LinktopicsError):
-        return said
+        return text
     if isinstance(error, MemoryError):
-        detail = said.rstrip(": ")
+        detail = text.rstrip(": ")
         return (
             f"there is not enough memory{detail and f' ({detail})'}; end other programs, ask for less at once (smaller "
             "data, fewer topics, chains or jobs), or do it on a machine with more."
         )
     if isinstance(error, OSError):
         if error.filename != STANDARD_OUTPUT:
-            return said
-        _silence(sys.stdout)
+            return text
+        _redirect_to_null(sys.stdout)
         return f"standard output cannot be written to ({error.strerror}); make room there, or redirect it."
-    return f"{said} (--debug shows where this comes from)"
+    return f"{text} (--debug shows where this comes from)"
 
 
-def _silence(stream: TextIO) -> None:
+def _redirect_to_null(stream: TextIO) -> None:
     """Redirect a stream to the null device: Python would write the rest at exit, and change the exit code."""
     with contextlib.suppress(OSError):  # of a stream that is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -140,10 +140,10 @@ def _show_version(value: bool) -> None:
 
 
 def _load_plugins(names: list[str] | None) -> list[str]:
-    given = names or []
-    for name in given:
+    modules = names or []
+    for name in modules:
         load_plugin(name)
-    return given  # typer 0.19 takes its length
+    return modules  # not None: typer 0.19 calls len() on it
 
 
 app = typer.Typer(

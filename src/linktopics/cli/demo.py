@@ -22,7 +22,7 @@ DEFAULT_TEXT = (
 TEXT_HELP = "What a module does that you would like to write."
 
 # Chosen so that topics read well and the finding about directions shows, more or less sharply, for all seeds and Python
-# versions tried: with more non-links than the usual 1 % the model tells what many import from what hardly anyone does.
+# versions tried: more non-links than the default 1 % separate modules that many import from those that few import.
 SETTINGS: dict[str, Any] = {"alpha": 3, "negatives": 0.05, "link_cost": 4, "thin": 5}
 
 
@@ -60,7 +60,7 @@ def demo(
     opening = demo_report.describe_plan(network, model)
     console.print(opening)
     fit_started = time.perf_counter()
-    with ignore_mixing_warnings():  # two short chains are here to show, not to agree
+    with ignore_mixing_warnings():  # two short chains need not agree for a demonstration
         model.fit(network)
     seconds = time.perf_counter() - fit_started
     report = demo_report.describe_fit(model, text, console.width)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 N_ATTRACTIONS, N_SUGGESTIONS = 4, 6
 
 BASE_TOPIC_SHARE = 2 / 3
-"""Share of the other topics that must link to a topic, and that it must not link to, for the finding to be told."""
+"""Share of the other topics that must link to a common base, and that it must not link to."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Findings:
 
 def describe_fit(model: RelationalTopicModel, text: str, width: int) -> list[RenderableType]:
     """Return all that the demo shows of a fitted model."""
-    network, found = model.network_, find(model, text)
+    network, found = model.network_, collect_findings(model, text)
     return [
         *show_topics(found),
         *show_weights(found, network, width),
@@ -68,8 +68,8 @@ def describe_fit(model: RelationalTopicModel, text: str, width: int) -> list[Ren
     ]
 
 
-def find(model: RelationalTopicModel, text: str) -> Findings:
-    """Take from a fitted model what the demo shows, topics in their order there."""
+def collect_findings(model: RelationalTopicModel, text: str) -> Findings:
+    """Return what the demo shows of a fitted model, topics in the order of `Findings`."""
     network, weights = model.network_, model.link_weights_
     incoming, outgoing = mean_attractions(weights)
     order = np.argsort(outgoing - incoming, kind="stable")
@@ -93,7 +93,7 @@ def mean_attractions(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64],
 
 
 def describe_plan(network: DocumentNetwork, model: RelationalTopicModel) -> RenderableType:
-    """Say what was loaded and what will be done."""
+    """Return a description of the data and of the fit."""
     sweeps = model.n_burn_in + model.n_samples * model.thin
     lines = {
         "data": f"the standard library of Python {platform.python_version()}: {network.n_documents:,} modules, "
@@ -110,7 +110,7 @@ def describe_plan(network: DocumentNetwork, model: RelationalTopicModel) -> Rend
 
 
 def show_topics(found: Findings) -> list[RenderableType]:
-    """Show the topics with their words and modules."""
+    """Return a table of the topics with their words and modules."""
     incoming, outgoing = mean_attractions(found.weights)
     table = make_table(("", "share", "words", "modules", "in", "out"), right=("share", "in", "out"))
     for k, name in enumerate(found.names):
@@ -127,17 +127,13 @@ def show_topics(found: Findings) -> list[RenderableType]:
 
 
 def show_weights(found: Findings, network: DocumentNetwork, width: int) -> list[RenderableType]:
-    """Show the weights between topics, the strongest of them, and what they say about directions."""
+    """Return the weights between topics, the strongest of them, and a finding about directions."""
     rows = [f"{name} {join_within(words, 28)}" for name, words in zip(found.names, found.words, strict=True)]
     table = make_table(("from", "to", "weight", "and back"), right=("weight", "and back"))
-    for source, target in strongest_attractions(found.weights):
-        table.add_row(
-            *(f"{found.names[k]} {join_within(found.words[k], 32)}" for k in (source, target)),
-            *(
-                f"{found.weights[pair]:+.1f} ± {found.errors[pair]:.1f}"
-                for pair in ((source, target), (target, source))
-            ),
-        )
+    for pair in strongest_attractions(found.weights):
+        names = [f"{found.names[k]} {join_within(found.words[k], 32)}" for k in pair]
+        weights = [f"{found.weights[ends]:+.1f} ± {found.errors[ends]:.1f}" for ends in (pair, pair[::-1])]
+        table.add_row(*names, *weights)
     return [
         _heading("Which topic imports which"),
         _footnote("row: the topic that imports; column: the topic imported; above 0 links are likely, below unlikely"),
@@ -153,21 +149,20 @@ def show_weights(found: Findings, network: DocumentNetwork, width: int) -> list[
 def strongest_attractions(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Return the pairs of different topics with the largest weights, the largest first."""
     others = np.where(np.eye(len(weights), dtype=bool), -np.inf, weights)
-    sources, targets = np.unravel_index(np.argsort(-others, axis=None, kind="stable"), weights.shape)
     n = min(N_ATTRACTIONS, len(weights) * (len(weights) - 1))
-    return list(zip(sources[:n].tolist(), targets[:n].tolist(), strict=True))
+    return [divmod(cell, len(weights)) for cell in np.argsort(-others, axis=None, kind="stable")[:n].tolist()]
 
 
 def common_base(weights: NDArray[np.float64]) -> int | None:
     """Return the first topic that most others link to (weight above 0) and that links to few of them; None if none."""
     links = (weights > 0) & ~np.eye(len(weights), dtype=bool)
     enough = BASE_TOPIC_SHARE * (len(weights) - 1)
-    fits = (links.sum(0) >= enough) & (len(weights) - 1 - links.sum(1) >= enough)
-    return int(fits.argmax()) if fits.any() else None
+    is_base = (links.sum(0) >= enough) & (len(weights) - 1 - links.sum(1) >= enough)
+    return int(is_base.argmax()) if is_base.any() else None
 
 
 def direction_sentence(found: Findings, network: DocumentNetwork) -> str:
-    """Say which topic the others link to without being linked back, or else which pair is the most one-sided."""
+    """Return a sentence about the common base of the topics or, if there is none, the most one-sided pair."""
     weights = found.weights
     base = common_base(weights)
     if base is None:
@@ -195,7 +190,7 @@ def direction_sentence(found: Findings, network: DocumentNetwork) -> str:
 
 
 def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> list[RenderableType]:
-    """Show what a module with these words should import, and why."""
+    """Return what a module with these words should import, and why."""
     unseen = sorted({word for words in network.unseen_words([text]) or [] for word in words})
     left_out = f" Left out, as the vocabulary lacks them: {join_within(unseen, 200)}." if unseen else ""
     table = make_table(("import", "probability", "why"))
@@ -208,16 +203,16 @@ def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> li
         table,
         _footnote(
             f"{found.calibration.describe()} In brackets: the range in 90 % of the posterior samples, which does not "
-            f"hold all that is unknown. Before each reason: its share of all that speaks for the import.{left_out}"
+            f"cover all uncertainty. Before each reason: its share of all that speaks for the import.{left_out}"
         ),
     ]
 
 
 def show_next_steps(model: RelationalTopicModel, text: str) -> list[RenderableType]:
-    """Show the same in Python."""
-    usual = RelationalTopicModel().get_params()
+    """Return code that does the same in Python."""
+    defaults = RelationalTopicModel().get_params()
     names = ("alpha", "negatives", "n_burn_in", "n_chains", "thin", "random_state")
-    chosen = {name: getattr(model, name) for name in names if getattr(model, name) != usual[name]}
+    chosen = {name: getattr(model, name) for name in names if getattr(model, name) != defaults[name]}
     parameters = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
     lines = (
         "from linktopics import RelationalTopicModel, datasets",
@@ -228,7 +223,7 @@ def show_next_steps(model: RelationalTopicModel, text: str) -> list[RenderableTy
 
 
 def describe_time(fitting: float, total: float) -> RenderableType:
-    """Say how long it took, and with what."""
+    """Return the times, and the versions of libraries."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba"))
     return _footnote(f"\n{fitting:.1f} s for fitting, {total:.1f} s in all, with {versions}")
 

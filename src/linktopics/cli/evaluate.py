@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "linktopics evaluate cora --model linktopics --model tfidf --topics 25 --jobs 4"
 
-GIBBS_PANEL = "Gibbs models"
-"""Panel of the options that only these models have."""
+gibbs = partial(option, panel="Gibbs models")
+"""An option that only these models have."""
 
 MODEL_HELP = (
     "A model; repeat the option for several. linktopics (default settings), Gibbs-RTM, Gibbs-gRTM, Approx-gRTM, "
@@ -52,22 +53,14 @@ def evaluate(
         Path | None, option("Save finished folds in this file, and continue from it.", dir_okay=False)
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help=OVERWRITE_HELP)] = False,
-    burn_in: Annotated[
-        int | None, option("Burn-in sweeps.", GIBBS_PANEL, min=0, show_default="400, linktopics 300")
-    ] = None,
+    burn_in: Annotated[int | None, gibbs("Burn-in sweeps.", min=0, show_default="400, linktopics 300")] = None,
     samples: Annotated[
-        int | None, option("Posterior samples per chain.", GIBBS_PANEL, min=1, show_default="1, linktopics 10")
+        int | None, gibbs("Posterior samples per chain.", min=1, show_default="1, linktopics 10")
     ] = None,
-    chains: Annotated[
-        int | None, option("Independent chains.", GIBBS_PANEL, min=1, show_default="1, linktopics 4")
-    ] = None,
-    link_cost: Annotated[
-        float | None, option("Weight of a link in the loss.", GIBBS_PANEL, show_default="4, diagonal: 16")
-    ] = None,
-    negatives: Annotated[
-        float | None, option(NEGATIVES_HELP, GIBBS_PANEL, min=0, show_default="0.01, linktopics auto")
-    ] = None,
-    alpha: Annotated[float | None, option("Prior tokens per document.", GIBBS_PANEL, show_default="5")] = None,
+    chains: Annotated[int | None, gibbs("Independent chains.", min=1, show_default="1, linktopics 4")] = None,
+    link_cost: Annotated[float | None, gibbs("Weight of a link in the loss.", show_default="4, diagonal: 16")] = None,
+    negatives: Annotated[float | None, gibbs(NEGATIVES_HELP, min=0, show_default="0.01, linktopics auto")] = None,
+    alpha: Annotated[float | None, gibbs("Prior tokens per document.", show_default="5")] = None,
     debug: Debug = False,
 ) -> None:
     """Measure how well models predict the links and words of documents they have not seen.
@@ -78,7 +71,7 @@ def evaluate(
     rank that of a document's words when they are predicted from its links;
     lower is better.
     """
-    gibbs = given(
+    chosen = given(
         n_burn_in=burn_in, n_samples=samples, n_chains=chains, link_cost=link_cost, negatives=negatives, alpha=alpha
     )
     from linktopics.datasets import open_network
@@ -88,15 +81,15 @@ def evaluate(
     from linktopics.utils.terminal import make_console
 
     with_gibbs = {evaluation.OURS, *PAPER_MODELS}
-    if gibbs and not set(model) & with_gibbs:
-        name = next(iter(gibbs)).removeprefix("n_").replace("_", "-")
+    if chosen and not set(model) & with_gibbs:
+        name = next(iter(chosen)).removeprefix("n_").replace("_", "-")
         raise LinktopicsError(
             f"--{name} is for linktopics and Gibbs models, and there is none among {', '.join(model)}."
         )
     if len(set(model)) < len(model):
         raise LinktopicsError(f"{max(model, key=model.count)} is named twice; give each model once.")
     try:
-        models = {name: evaluation.make_model(name, topics, **(gibbs if name in with_gibbs else {})) for name in model}
+        models = {name: evaluation.make_model(name, topics, **(chosen if name in with_gibbs else {})) for name in model}
     except ValueError as error:
         raise LinktopicsError(str(error)) from None
     if output is not None:  # a mistake is reported before the work is done

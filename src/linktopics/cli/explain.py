@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "linktopics explain my-model asyncio.streams ssl"
 
-NEW_END_HELP = "Which document is looked at as new; suggest --direction in asks about the target."
+NEW_END_HELP = "Which document is treated as new; suggest --direction in treats the target as new."
 
 
 def explain(
@@ -35,7 +35,7 @@ def explain(
     frame = fitted.explain_link(*ends, new_end=new_end)
     rows = [_with_reason(row) for row in frame.head(top).to_dict("records")]
     score = float(frame["contribution"].sum())
-    linked = _linked(network, *ends)
+    linked = _has_link(network, *ends)
     facts = {"source": ends[0], "target": ends[1], "score": score, "linked": linked, "parts_in_all": len(frame)}
     columns = [
         Column("contribution", "{:+.2f}".format, right=True),
@@ -45,7 +45,7 @@ def explain(
     verdict = "speaks for a link" if score > 0 else "speaks against a link"
     pair = " → ".join(one_line(str(end)) for end in ends)
     title = f"{pair}: score {score:+.2f}, which {verdict}; the data have {'one' if linked else 'none'}"
-    rest = [f"{len(frame) - top:,} more of {len(frame):,} parts: --top {len(frame)}"] if len(frame) > top else []
+    rest = [f"{len(frame) - top:,} more of {len(frame):,} contributions: --top {len(frame)}"] if len(frame) > top else []
     notes = [
         *rest,
         f"contribution: to the score, as if the {'first' if new_end == 'source' else 'second'} document was new and no "
@@ -65,6 +65,6 @@ def _with_reason(row: dict[str, Any]) -> dict[str, Any]:
     return {**named, "part": named["contribution"], "reason": reason}
 
 
-def _linked(network: DocumentNetwork, source: Any, target: Any) -> bool:
+def _has_link(network: DocumentNetwork, source: Any, target: Any) -> bool:
     pair = [network.index_of(source), network.index_of(target)]
     return bool((network.links == (pair if network.directed else sorted(pair))).all(axis=1).any())

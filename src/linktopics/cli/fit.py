@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from linktopics.cli import options
-from linktopics.cli.options import (
-    DATA_PANEL,
-    SAMPLING_PANEL,
-    check_values,
-    count,
-    option,
-    read_network,
-    real,
-    registered,
-)
+from linktopics.cli.options import DATA_PANEL, SAMPLING_PANEL, count, option, read_network, real, registered
 from linktopics.cli.output import say
 from linktopics.errors import DataError
 from linktopics.registry import FEATURES, LOSSES
@@ -45,6 +36,8 @@ LISTS = ("feature", "column", "seed_words")
 
 LEARN_ALPHA_HELP = "Learn alpha during burn-in: one number, or one per topic."
 SEED_WORDS_HELP = "Words expected in a topic, as 0:cell,protein; repeat for others."
+LOSS_HELP = "Loss of the score of a pair: {losses}."
+WEIGHTS_HELP = "Whether any topic can attract any, or only itself."
 NEGATIVES_HELP = "Non-links: auto, a fraction, or from 1 on a number per link."
 CALIBRATION_HELP = "What probabilities are corrected for: sampling of non-links, and what held-out documents show."
 COLUMN_HELP = (
@@ -72,15 +65,9 @@ def fit(
         int | None, count("Prior tokens of each seed word.", TOPICS_PANEL, "1 % of a topic, at least 10")
     ] = None,
     loss: Annotated[
-        str | None,
-        option(
-            "Loss of the score of a pair: {losses}.", LINKS_PANEL, "logistic", metavar="NAME", parser=registered(LOSSES)
-        ),
+        str | None, option(LOSS_HELP, LINKS_PANEL, "logistic", metavar="NAME", parser=registered(LOSSES))
     ] = None,
-    weights: Annotated[
-        Literal["full", "diagonal"] | None,
-        option("Whether any topic can attract any, or only itself.", LINKS_PANEL, "full"),
-    ] = None,
+    weights: Annotated[Literal["full", "diagonal"] | None, option(WEIGHTS_HELP, LINKS_PANEL, "full")] = None,
     link_cost: Annotated[float | None, real("Weight of a link in the loss.", LINKS_PANEL, "4, diagonal: 16")] = None,
     nonlink_cost: Annotated[float | None, real("Weight of a sampled non-link.", LINKS_PANEL, "1")] = None,
     negatives: Annotated[str | None, option(NEGATIVES_HELP, LINKS_PANEL, "auto", metavar="auto|X")] = None,
@@ -119,8 +106,7 @@ def fit(
     stop_words: options.StopWords = None,
     strict: options.Strict = None,
     directed: Annotated[
-        bool | None,
-        option("Whether the direction of links counts.", DATA_PANEL, "directed", "--directed/--undirected"),
+        bool | None, option("Whether the direction of links counts.", DATA_PANEL, "directed", "--directed/--undirected")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")] = False,
     quiet: options.Quiet = False,
@@ -143,7 +129,7 @@ def fit(
     from linktopics.sampler.debug import checked
     from linktopics.storage.folder import ModelFolder
 
-    check_values(given)
+    options.check_values(given)
     chosen = {**({} if config is None else read_config(config)), **given}
     for name, cure in (("data", "name the data"), ("output", "say where the model goes: -o FOLDER")):
         if name not in chosen:
@@ -167,7 +153,7 @@ def _read(model: RelationalTopicModel, chosen: Mapping[str, Any]) -> DocumentNet
     from linktopics.network.report import numbered
 
     network = read_network(str(chosen["data"]), chosen, [feature.column for feature in _columns(chosen)])
-    resolve_seed_words(model.seed_words, model.seed_weight, model.n_topics, network)  # raises where it must
+    resolve_seed_words(model.seed_words, model.seed_weight, model.n_topics, network)  # for its errors
     check_tokens(network)
     check_sizes(network)
     say(f"{chosen['data']}: {repr(network).partition('(')[2].removesuffix(')')}")
@@ -258,22 +244,22 @@ def read_config(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise DataError(f"{path}: the file is not UTF-8; save it as UTF-8.") from None
     except (ValueError, RecursionError) as error:
-        told = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition("; use sys.")[0]
-        raise DataError(f"{path}: not TOML: {told}; a line is: topics = 20.") from None
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition("; use sys.")[0]
+        raise DataError(f"{path}: not TOML: {why}; a line is: topics = 20.") from None
     known = [name for name in inspect.signature(fit).parameters if name not in NOT_IN_CONFIG]
     found = {name.replace("-", "_"): value for name, value in values.items()}
-    if "iterations" in found and "burn_in" not in found:  # what it was called at first
+    if "iterations" in found and "burn_in" not in found:  # its name in earlier versions
         found["burn_in"] = found.pop("iterations")
     if len(found) < len(values):
-        twice = next(name for name in values if "-" in name and name.replace("-", "_") in values)
-        raise DataError(f"{path}: {twice} is there twice, with - and with _; give it once.")
+        repeated = next(name for name in values if "-" in name and name.replace("-", "_") in values)
+        raise DataError(f"{path}: {repeated} is there twice, with - and with _; give it once.")
     for name in found:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f"did you mean {near[0].replace('_', '-')!r}?" if near else "see linktopics fit --help."
-            raise DataError(f"{path}: there is no option {name!r}; {meant}")
+            similar = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {similar[0].replace('_', '-')!r}?" if similar else "see linktopics fit --help."
+            raise DataError(f"{path}: there is no option {name!r}; {hint}")
     for name in LISTS:
         if isinstance(found.get(name), str):
             found[name] = [found[name]]
-    check_values(found, f"{path}: ")
+    options.check_values(found, f"{path}: ")
     return found

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linktopics.network import DocumentNetwork
+    from linktopics.storage.manifest import NetworkEntry
 
 EXAMPLE = "linktopics info my-folder"
 
@@ -65,8 +66,8 @@ def _show_network(data: str, network: DocumentNetwork, format: str) -> None:
         print()
     facts = {
         **_facts(network),
-        **_spread("tokens_per_document", network.lengths),
-        **_spread("links_per_document", degrees),
+        **_quartiles("tokens_per_document", network.lengths),
+        **_quartiles("links_per_document", degrees),
     }
     begins = {of: found[0][0] for of, found in bins.items()}
     most = {of: max(n for *_, n in found) for of, found in bins.items()}
@@ -91,22 +92,23 @@ def _facts(network: DocumentNetwork) -> dict[str, Any]:
     dropped = {name: getattr(report, f"n_{name}") for name in ("unknown_ends", "self_links", "duplicate_links")}
     return {
         "about": "data",
-        "documents": network.n_documents,
-        "words": network.n_words,
-        "tokens": network.n_tokens,
-        "links": network.n_links,
-        "directed": network.directed,
+        **_sizes(network),
         "fingerprint": network.fingerprint(),
         "dropped_links": dropped,
         "empty_documents": report.n_empty_documents,
     }
 
 
-def _spread(name: str, values: NDArray[np.integer]) -> dict[str, Any]:
+def _sizes(network: DocumentNetwork | NetworkEntry) -> dict[str, int]:
+    sizes = {name: getattr(network, f"n_{name}") for name in ("documents", "words", "tokens", "links")}
+    return {**sizes, "directed": network.directed}
+
+
+def _quartiles(name: str, values: NDArray[np.integer]) -> dict[str, Any]:
     import numpy as np
 
-    marks = {"min": 0, "quartile_1": 25, "median": 50, "quartile_3": 75, "max": 100}
-    return {name: {mark: float(np.percentile(values, at)) for mark, at in marks.items()}}
+    percentiles = {"min": 0, "quartile_1": 25, "median": 50, "quartile_3": 75, "max": 100}
+    return {name: {mark: float(np.percentile(values, at)) for mark, at in percentiles.items()}}
 
 
 def distribution(values: NDArray[np.integer]) -> list[tuple[int, int, int]]:
@@ -118,13 +120,11 @@ def distribution(values: NDArray[np.integer]) -> list[tuple[int, int, int]]:
     >>> distribution(np.array([0, 2, 3, 5]))
     [(0, 0, 1), (1, 1, 0), (2, 3, 2), (4, 7, 1)]
     """
-    bins: list[tuple[int, int, int]] = []
-    first, last = 0, 0
-    while first <= int(values.max(initial=0)):
-        bins.append((first, last, int(((values >= first) & (values <= last)).sum())))
-        first, last = last + 1, 2 * last + 1 if last else 1
-    empty = next((number for number, (*_, count) in enumerate(bins) if count), 0)
-    return bins if bins[0][2] else bins[empty:]
+    import numpy as np
+
+    counts = np.bincount(np.frexp(values)[1], minlength=1).tolist()  # by the number of binary digits
+    bins = [(2**digits // 2, 2**digits - 1, count) for digits, count in enumerate(counts)]
+    return bins[next((digits for digits, count in enumerate(counts) if count), 0) :]
 
 
 def _show_model(path: Path, format: str) -> None:
@@ -144,8 +144,7 @@ def _show_model(path: Path, format: str) -> None:
         "sweeps_done": done,
         "chains": len(done),
         "topics": manifest.settings.n_topics,
-        **{name: getattr(network, f"n_{name}") for name in ("documents", "words", "tokens", "links")},
-        "directed": network.directed,
+        **_sizes(network),
         "features": manifest.features.columns,
         "fingerprint": network.fingerprint,
         "bytes": sum(entry.bytes for entry in manifest.files),
@@ -155,15 +154,15 @@ def _show_model(path: Path, format: str) -> None:
     rows = [{"what": name, "value": value} for name, value in facts.items() if name not in ("about", "parameters")]
     title = f"Model {one_line(str(path))}"
     notes = [] if facts["finished"] else ["The run is not finished; linktopics resume continues it."]
-    columns = [Column("what", lambda name: name.replace("_", " ")), Column("value", _shown)]
+    columns = [Column("what", lambda name: name.replace("_", " ")), Column("value", _format_value)]
     emit(Result("info", columns, rows, "", facts, title, notes), format)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
         return joined(f"{name} {one}" for name, one in value.items())
     if isinstance(value, list):
-        return joined(map(_shown, value)) or "none"
+        return joined(map(_format_value, value)) or "none"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -35,7 +35,7 @@ count, real = partial(option, min=1, metavar="N"), partial(option, metavar="X")
 
 
 def registered(names: Collection[str], *more: str) -> Callable[[str], str]:
-    """Return a parser of names of a registry, which plugins may have added to by then."""
+    """Return a parser that accepts the names in a registry, also those that plugins add later."""
 
     def parse(name: str) -> str:
         if name not in names and name not in more:
@@ -54,7 +54,7 @@ def _remember_debug(ctx: typer.Context, value: bool) -> bool:
 Debug = Annotated[
     bool, typer.Option("--debug", callback=_remember_debug, help="Show the traceback of an error.", show_default=False)
 ]
-"""The option every command takes, before its name or after; its callback does all there is to do."""
+"""The option every command takes, before its name or after; its callback does all the work."""
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a fitted model.")]
@@ -71,8 +71,7 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same res
 
 Jobs = Annotated[int | None, count("Threads.", SAMPLING_PANEL, "all cores")]
 Engine = Annotated[
-    Literal["threads", "ray"] | None,
-    option("Who works on shards: threads, or a cluster of Ray.", SAMPLING_PANEL, "threads"),
+    Literal["threads", "ray"] | None, option("What runs shards: threads, or a Ray cluster.", SAMPLING_PANEL, "threads")
 ]
 Address = Annotated[
     str | None,
@@ -123,15 +122,12 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "checkpoint_minutes": (lambda value: _is_number(value, 1e9), "a number above 0, up to 1e9"),
     "max_share": (lambda value: _is_number(value, 1), "a share of the documents, above 0 and up to 1"),
-    "stop_words": (
-        lambda value: isinstance(value, str),
-        "english, none or the name of a file with one word per line",
-    ),
+    "stop_words": (lambda value: isinstance(value, str), "english, none or the name of a file with one word per line"),
     "strict": (lambda value: isinstance(value, bool), "true or false"),
     "engine": (lambda value: value in ("threads", "ray"), "threads or ray"),
     "address": (lambda value: isinstance(value, str), "the address of a Ray cluster between quotes, or auto"),
 }
-"""What values of options must be, as a test and in words; those that go to the model are checked there."""
+"""Requirements of options, as a test and in words; the model checks its own parameters."""
 
 
 def check_values(values: Mapping[str, Any], place: str = "") -> None:
@@ -170,10 +166,7 @@ def _vectorizer(options: Mapping[str, Any]) -> Any:
     from linktopics.readers.texts import default_vectorizer
 
     vectorizer = default_vectorizer()
-    if "min_documents" in options:
-        vectorizer.set_params(min_df=options["min_documents"])
-    if "max_share" in options:
-        vectorizer.set_params(max_df=float(options["max_share"]))
+    vectorizer.set_params(min_df=options.get("min_documents", 1), max_df=float(options.get("max_share", 1.0)))
     stop_words = options.get("stop_words", "english")
     if stop_words == "none":
         vectorizer.set_params(stop_words=None)
@@ -184,7 +177,7 @@ def _vectorizer(options: Mapping[str, Any]) -> Any:
 
 
 def find_id(network: DocumentNetwork, written: str) -> Any:
-    """Return the id that is written like this: the text itself, or a number."""
+    """Return the id with this text; the id may be a number."""
     known = {str(id): id for id in reversed(network.ids.tolist())}
     if written not in known:
         network.index_of(written)  # raises an error that names similar ids

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 JSON_FORMAT = 1
-"""Goes up when a name in the JSON output changes its meaning or goes away; new names may be added at any time."""
+"""Increases when a name in the JSON output changes its meaning or is removed; names can be added at any time."""
 
 INVISIBLE_CHARACTERS = "\n\u200c\u200d"
-"""Those that are printed all the same: ends of lines, and what joins parts of an emoji or keeps letters apart."""
+"""Characters that are not printable, but kept: line ends, and what joins emoji or separates letters."""
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What opens a formula in some spreadsheet."""
+"""Beginnings of formulas in spreadsheets."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Column:
 
 @dataclass
 class Result:
-    """Rows of named values, and what is said around them.
+    """Rows of named values, with further facts, a heading and notes.
 
     Attributes
     ----------
@@ -81,9 +81,9 @@ class Result:
     rows : list of dict
         The rows; JSON has all that is in them.
     facts : dict
-        What JSON says beside the rows.
+        Further values in JSON.
     name : str
-        What the rows are called in JSON, where they are left out if it is empty.
+        Key of the rows in JSON; if it is empty, JSON has no rows.
     heading : str
         Lines above a table, of which the first is its title.
     notes : sequence of str
@@ -113,8 +113,8 @@ def emit(result: Result, format: str) -> None:
         _write(result, resolve_format(format))
     except RecursionError:
         raise DataError(
-            f"what {result.command} has to show is nested too deeply, which nothing is that linktopics writes; take "
-            "the model from a copy, or fit it again."
+            f"the result of {result.command} is nested too deeply, so linktopics did not write the model; take it from "
+            "a copy, or fit it again."
         ) from None
 
 
@@ -123,16 +123,16 @@ def _write(result: Result, format: str) -> None:
         body = {"format": JSON_FORMAT, "command": result.command, **result.facts}
         if result.name:
             body[result.name] = result.rows
-        unicode = (sys.stdout.encoding or "").lower().startswith("utf")  # elsewhere, what it cannot say is escaped
+        unicode = (sys.stdout.encoding or "").lower().startswith("utf")  # other encodings get escapes
         print(json.dumps(_jsonable(body), indent=2, ensure_ascii=not unicode))
     elif format == "table":
         _print_table(result)
     else:
         names = [column.name for column in result.columns if column.only != "table"]
-        cell = _no_formula if format == "csv" else _flat
+        cell = _csv_cell if format == "csv" else _plain_cell
         rows = ([cell(row.get(name)) for name in names] for row in result.rows)
         if format == "csv":
-            csv.writer(_Lines()).writerows([names, *rows])
+            csv.writer(_NewlineWriter()).writerows([names, *rows])
         else:
             for line in (names, *rows):
                 print("\t".join(one_line(str(value)) for value in line))
@@ -239,7 +239,7 @@ def missing(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value) or (isinstance(value, float) and math.isnan(value))
 
 
-def _flat(value: Any) -> Any:
+def _plain_cell(value: Any) -> Any:
     """Return a value as one cell."""
     if missing(value):
         return ""
@@ -250,24 +250,24 @@ def _flat(value: Any) -> Any:
     return joined(value)
 
 
-class _Lines:
+class _NewlineWriter:
     """Standard output for `csv.writer`, which quotes a carriage return only if its own lines end in one."""
 
     def write(self, line: str) -> None:
         sys.stdout.write(line.removesuffix("\r\n") + "\n")
 
 
-def _no_formula(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     """Return a value as one cell of CSV; an apostrophe precedes a text that spreadsheets would run, as OWASP advises.
 
     Numbers stay numbers. The pages do the same, in static/csv.js.
 
     Examples
     --------
-    >>> _no_formula("=1+1"), _no_formula(["-a", "b"]), _no_formula(-0.5)
+    >>> _csv_cell("=1+1"), _csv_cell(["-a", "b"]), _csv_cell(-0.5)
     ("'=1+1", "'-a, b", '-0.5')
     """
-    cell = _flat(value)
+    cell = _plain_cell(value)
     is_text = isinstance(cell, str) and not isinstance(value, float)
     return f"'{cell}" if is_text and cell.startswith(FORMULA_STARTS) else cell
 

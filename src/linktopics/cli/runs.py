@@ -1,4 +1,4 @@
-"""What ``fit`` and ``resume`` share. It imports the model, so import it when a command runs."""
+"""Code that ``fit`` and ``resume`` share. It imports the model, so import it when a command runs."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ PARAMETERS = {
         )
     },
 }  # fmt: skip
-"""Parameters of the model by the options that set them; others are read in their own way."""
+"""Parameters of the model by the options that set them; `settings_of` reads the others."""
 
 N_TOPICS_SHOWN = 12
 
 
 def training_options(chosen: Mapping[str, Any], folder: ModelFolder) -> dict[str, Any]:
-    """Return the arguments of `fit` and `resume` for where shards run and where and how often the run is saved."""
+    """Return the engine and the checkpoint as arguments of `fit` and `resume`."""
     engine, address = chosen.get("engine", "threads"), chosen.get("address")
     if address is not None and engine != "ray":
         raise DataError("an address is that of a Ray cluster; give --engine ray, too.")
-    pace = {name: chosen[f"checkpoint_{name}"] for name in ("every", "minutes") if f"checkpoint_{name}" in chosen}
-    return {"checkpoint": Checkpoint(folder, **pace), "engine": Ray(address) if engine == "ray" else engine}
+    intervals = {name: chosen[f"checkpoint_{name}"] for name in ("every", "minutes") if f"checkpoint_{name}" in chosen}
+    return {"checkpoint": Checkpoint(folder, **intervals), "engine": Ray(address) if engine == "ray" else engine}
 
 
 def check_settings(model: RelationalTopicModel) -> None:
@@ -48,10 +48,10 @@ def check_settings(model: RelationalTopicModel) -> None:
     try:
         model._validate_params()
     except ValueError as error:
-        told = str(error)
+        message = str(error)
         for option, name in PARAMETERS.items():
-            told = told.replace(f"The {name!r} parameter of RelationalTopicModel", option.replace("_", "-"))
-        raise DataError(told) from None
+            message = message.replace(f"The {name!r} parameter of RelationalTopicModel", option.replace("_", "-"))
+        raise DataError(message) from None
 
 
 def is_finished(folder: ModelFolder) -> bool:
@@ -64,7 +64,7 @@ def is_finished(folder: ModelFolder) -> bool:
 
 @contextmanager
 def stopping(folder: ModelFolder, before: bytes | None = None) -> Iterator[None]:
-    """Let an interrupt tell what was saved; leave out warnings of mixing, which the summary at the end shows.
+    """Add what was saved to the message of an interrupt; ignore warnings about mixing, which the summary shows.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def stopping(folder: ModelFolder, before: bytes | None = None) -> Iterator[None]
         with ignore_mixing_warnings():
             yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_stopped(folder, before)) from None
+        raise KeyboardInterrupt(_stop_message(folder, before)) from None
 
 
 def saved_manifest(folder: ModelFolder) -> bytes | None:
@@ -89,7 +89,7 @@ def saved_manifest(folder: ModelFolder) -> bytes | None:
         return None
 
 
-def _stopped(folder: ModelFolder, before: bytes | None) -> str:
+def _stop_message(folder: ModelFolder, before: bytes | None) -> str:
     """Return where a run was stopped and how to continue it."""
     unchanged = f"interrupted before anything was saved; the model in {folder.path} is as it was."
     if before is not None and saved_manifest(folder) == before:
@@ -101,9 +101,9 @@ def _stopped(folder: ModelFolder, before: bytes | None) -> str:
     if manifest.is_finished:
         return unchanged
     done = ", ".join(f"{chain.iteration:,}" for chain in manifest.chains)
-    again = f"linktopics resume {shlex.quote(str(folder.path))}"
+    cure = f"linktopics resume {shlex.quote(str(folder.path))}"
     return (
-        f"stopped after sweep {done} of {manifest.schedule.length:,} and saved in {folder.path}; continue with: {again}"
+        f"stopped after sweep {done} of {manifest.schedule.length:,} and saved in {folder.path}; continue with: {cure}"
     )
 
 

@@ -16,7 +16,7 @@ from linktopics.server.limits import Limits
 
 EXAMPLE = "linktopics serve my-model --port 8080"
 
-SERVER_LIBRARIES = ("starlette", "uvicorn", "httptools", "msgspec")
+SERVER_LIBRARIES = ("starlette", "uvicorn", "httptools")
 
 MAX_DEFAULT_PROCESSES = 4
 """Processes for questions about texts, unless more are asked for: each has the words and links of the network."""
@@ -28,9 +28,7 @@ def serve(
     model: Model,
     host: Annotated[str, option("Address to serve at.", metavar="HOST")] = "127.0.0.1",
     port: Annotated[int, count("Port; 0 is any that is free.", min=0, max=65535)] = 8000,
-    max_text: Annotated[
-        int, count("Characters of a text that can be asked about.", min=100, max=1_000_000)
-    ] = Limits.text,
+    max_text: Annotated[int, count("Characters that a text may have.", min=100, max=1_000_000)] = Limits.text,
     jobs: Annotated[int | None, count(JOBS_HELP)] = None,
     samples: Annotated[int, count("Posterior samples for questions about texts; 0 is all.", min=0)] = 12,
     title: Annotated[str | None, option("Title of the pages.", metavar="TEXT")] = None,
@@ -39,7 +37,7 @@ def serve(
 ) -> None:
     r"""Serve pages to explore a model in a browser: weights, topics, documents, and links of texts that you paste.
 
-    Programs can ask the same: /openapi.json describes how. Nothing is
+    Programs can use the API that /openapi.json describes. Nothing is
     changed in the model. Only this machine can reach the server unless
     --host says otherwise. Needs pip install 'linktopics\[web]'.
     """
@@ -66,7 +64,7 @@ def serve(
             notes.append(
                 "The model has no vectorizer and cannot read texts; all other pages are there."
                 if network.vectorizer is None
-                else "The model has no vectorizer: in texts, it is looked for the words of its documents as they are."
+                else "The model has no vectorizer: texts are searched for the words of its documents as they are."
             )
         limits = Limits(text=max_text)
         explorer = Explorer(fitted, evaluation=evaluation, title=title, folder=model)
@@ -74,10 +72,10 @@ def serve(
         with Workers(partial(load_handler, pinned, limits, samples or None), processes) as workers:
             app = create_app(explorer, limits=limits, hosts=names_of(bound, host), handler=workers)
             app.state.api.warm_up()
-            pinned.check()  # the pages tell what the manifest says, too
+            pinned.check()  # the pages show the manifest, too
             if not is_loopback(bound):
                 warnings.warn(
-                    f"everyone who can reach {host} can read the documents, and nobody is asked for a password; "
+                    f"everyone who can reach {host} can read the documents, without a password; "
                     "--host 127.0.0.1 is for this machine alone.",
                     stacklevel=2,
                 )

@@ -37,7 +37,7 @@ def suggest(
     """Suggest links of a new text, or of a document of the network, with probability and reasons.
 
     Beside each probability stands its range over posterior samples, which
-    does not hold all that is unknown.
+    does not cover all uncertainty.
     """
     if sum(one is not None for one in (text, file, id)) != 1:
         raise DataError("say what to suggest links for: one of --text, --file and --id.")
@@ -48,15 +48,15 @@ def suggest(
         raise DataError("--search index needs faiss: pip install 'linktopics[index]', or leave the option out.")
     fitted = RelationalTopicModel.load(model)
     facts: dict[str, Any] = {"direction": direction, "interval": interval}
-    how: dict[str, Any] = {"top": top, "direction": direction, "interval": interval, "search": search}
+    options: dict[str, Any] = {"top": top, "direction": direction, "interval": interval, "search": search}
     if id is not None:
         facts["id"] = find_id(fitted.network_, id)
-        frame = fitted.suggest_links_for([facts["id"]], **how)
+        frame = fitted.suggest_links_for([facts["id"]], **options)
         title = f"Suggested links of {one_line(str(facts['id']))}"
     else:
         read = text or "" if file is None else _read_text(file)
         _check_text(fitted.network_, read)
-        frame = fitted.suggest_links(read, **how)
+        frame = fitted.suggest_links(read, **options)
         title = "Suggested links"
     rows = [{**row, "why": _reasons(row["why"])} for row in frame.drop(columns="document").to_dict("records")]
     columns = [
@@ -64,27 +64,27 @@ def suggest(
         Column("title", only="plain"),
         Column("probability", share, right=True),
         *(Column(name, only="plain") for name in ("lower", "upper", "score", "why")),
-        Column(f"{interval:.0%} of samples", only="table", cell=_range),
-        Column("document, and why", only="table", cell=_named, below=lambda row: row["why"]),
+        Column(f"{interval:.0%} of samples", only="table", cell=_interval_cell),
+        Column("document, and why", only="table", cell=_document_cell, below=lambda row: row["why"]),
     ]
     note = (
         f"{fitted.calibration_.describe()} Beside each: its range in {interval:.0%} of the posterior samples, which "
-        "does not hold all that is unknown. Before each reason: its share of what speaks for the link."
+        "does not cover all uncertainty. Before each reason: its share of what speaks for the link."
     )
     notes = [note if rows else "There is no document to suggest: it is linked with all of them."]
     emit(Result("suggest", columns, rows, "suggestions", facts, title, notes), format)
 
 
 def _reasons(why: str) -> list[str]:
-    """Return the reasons that the model joined; one may have semicolons of its own, and begins with its share."""
+    """Return the reasons that the model joined; each begins with its share and may have semicolons of its own."""
     return [reason for reason in re.split(r"; (?=\d\.\d\d )", why) if reason]
 
 
-def _range(row: dict[str, Any]) -> str:
+def _interval_cell(row: dict[str, Any]) -> str:
     return "" if missing(row["lower"]) else f"{share(row['lower'])} to {share(row['upper'])}"
 
 
-def _named(row: dict[str, Any]) -> str:
+def _document_cell(row: dict[str, Any]) -> str:
     """Return a document's id, and its title if it is another."""
     id, title = str(row["id"]), row["title"]
     return id if missing(title) or title == id else f"{id}  {shorten(str(title), 60, placeholder=' ...')}"

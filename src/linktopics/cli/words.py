@@ -34,9 +34,8 @@ def words(
     out, into = (_ids(fitted.network_, given or []) for given in (links, linked_by))
     if not out and not into:
         raise DataError("no id was given; name linked documents: --links id,id or --linked-by id,id.")
-    rows = (
-        fitted.predict_words(out or None, linked_by=into or None, top=top).drop(columns="document").to_dict("records")
-    )
+    frame = fitted.predict_words(out or None, linked_by=into or None, top=top)
+    rows = frame.drop(columns="document").to_dict("records")
     columns = [
         Column("word"),
         Column("probability", "{:.4f}".format, right=True),

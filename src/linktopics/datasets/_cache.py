@@ -1,4 +1,4 @@
-"""The cache of what was read or downloaded: whole files only, and errors are ignored, as it can be made again."""
+"""The cache of parsed and downloaded data: whole files only, and errors are ignored, as all can be made again."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from linktopics.utils.atomic_write import atomic_write
 
 def cache_folder() -> Path:
     """
-    Return the folder in which linktopics keeps what can be made again.
+    Return the cache folder of linktopics.
 
     It is ``$LINKTOPICS_CACHE`` if that is set; otherwise ``linktopics`` in ``$XDG_CACHE_HOME`` or, without that, in
     the user's cache folder: ``~/.cache``, on macOS ``~/Library/Caches``, on Windows ``%LOCALAPPDATA%``. The folder
@@ -27,8 +27,7 @@ def cache_folder() -> Path:
     RuntimeError
         If none of the variables is set and the user has no home folder.
     """
-    own = os.environ.get("LINKTOPICS_CACHE")
-    if own:
+    if own := os.environ.get("LINKTOPICS_CACHE"):
         return Path(own).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME")
     if not shared and sys.platform == "win32":

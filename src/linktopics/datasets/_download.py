@@ -1,4 +1,4 @@
-"""Published archives, fetched once: wanted files only, checked, and put into the cache whole or not at all."""
+"""Downloads of published archives: the wanted files are checked and moved into the cache, all of them or none."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -21,13 +22,13 @@ from linktopics.errors import DataError
 from linktopics.utils.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from rich.progress import ProgressColumn
 
 TIMEOUT = 30.0
 """Seconds without an answer after which the download fails."""
 
 MAX_SECONDS = 600.0
-"""Seconds after which the download fails, even if the server still sends a little now and then."""
+"""Seconds after which the download fails, even if data are still arriving."""
 
 MAX_ARCHIVE = 16 << 20
 """Bytes an archive may have; the published ones have less than one million."""
@@ -38,11 +39,11 @@ MAX_CONTENT = 64 << 20
 MAX_MEMBERS = 1000
 """Files an archive may have; the published ones have less than ten."""
 
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 
 
-class _StaySafe(urllib.request.HTTPRedirectHandler):
-    """Follows a server to another address, but never from an encrypted connection to one that is not."""
+class _SecureRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects, but never from https to a connection that is not encrypted."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if req.full_url.startswith("https:") and not newurl.startswith("https:"):
@@ -51,25 +52,12 @@ class _StaySafe(urllib.request.HTTPRedirectHandler):
 
 
 class DownloadBar(ProgressBar):
-    """Shows how much has been downloaded, after two seconds and only on a terminal; a total of 0 means unknown."""
+    """Shows how many bytes have been downloaded."""
 
-    def add(self, n_bytes: int) -> None:
-        """Add these bytes to what is done."""
-        with self._lock:
-            self.done += n_bytes
-            if self._bar is not None:
-                self._bar.update(self._task, completed=self.done)
+    def _columns(self) -> tuple[ProgressColumn, ...]:
+        from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
 
-    def _appear(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        bar = Progress(*columns, console=Console(stderr=True))
-        with self._lock:
-            self._task = bar.add_task("downloading", total=self.total or None, completed=self.done)
-            bar.start()
-            self._bar = bar
+        return TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
 
 
 def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
@@ -106,8 +94,7 @@ def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
         with tempfile.TemporaryDirectory(dir=cache, prefix=f".{name}.", suffix=".part") as temporary:
             archive = Path(temporary) / "archive"
             with archive.open("w+b") as file:
-                for chunk in _chunks(address, by_hand):
-                    file.write(chunk)
+                file.writelines(_chunks(address, by_hand))
                 file.seek(0)
                 contents = _unpack(file, address, sums, by_hand)
             ready = Path(temporary) / name
@@ -125,17 +112,17 @@ def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
 
 
 def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
-    """Yield what is at the address, in chunks; any failure is a DataError."""
+    """Yield the content of an address in chunks; raise any failure as a DataError."""
     try:
         request = urllib.request.Request(address, headers={"User-Agent": f"linktopics/{__version__}"})
         began = time.monotonic()
-        with urllib.request.build_opener(_StaySafe).open(request, timeout=TIMEOUT) as response:
+        with urllib.request.build_opener(_SecureRedirects).open(request, timeout=TIMEOUT) as response:
             stated = response.headers.get("Content-Length", "")
             length = int(stated) if stated.isdecimal() else 0
-            bar = DownloadBar(length)
+            bar = DownloadBar(length, "auto", "downloading", "downloading")
             with bar:
-                while chunk := response.read1(CHUNK):  # what has arrived: more may take a while
-                    bar.add(len(chunk))
+                while chunk := response.read1(CHUNK_BYTES):  # what has arrived: more may take a while
+                    bar.advance("", len(chunk))
                     if time.monotonic() - began > MAX_SECONDS:
                         raise TimeoutError(f"not done after {MAX_SECONDS:g} seconds")
                     if max(bar.done, length) > MAX_ARCHIVE:
@@ -157,7 +144,7 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
 
 
 def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: str) -> dict[str, bytes]:
-    """Take the wanted files out of an archive; its own paths serve only to find them, never to write to."""
+    """Return the wanted files of an archive; its own paths serve only to find them, never to write to."""
     contents: dict[str, bytes] = {}
     try:
         with gzip.GzipFile(fileobj=archive) as stream:
@@ -190,7 +177,7 @@ def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: s
 
 
 def _move(folder: Path, place: Path) -> None:
-    """Move a folder to its place; if another process has put one there meanwhile, that one stays."""
+    """Move a folder to its place; if another process has moved one there meanwhile, that one stays."""
     try:
         folder.rename(place)
     except OSError:

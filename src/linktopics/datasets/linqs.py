@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scipy import sparse
 
@@ -16,9 +16,6 @@ from linktopics.errors import DataError, NetworkWarning
 from linktopics.network import DocumentNetwork
 from linktopics.readers._files import find_file, read_bytes
 from linktopics.readers.linqs import read_linqs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SITE = "https://linqs-data.soe.ucsc.edu/public/lbc/"
 """Where the data are published."""
@@ -140,10 +137,8 @@ def load_webkb(universities: str | Iterable[str] | None = None) -> DocumentNetwo
     >>> datasets.load_webkb("cornell")  # doctest: +SKIP
     DocumentNetwork(195 documents, 1,703 words, 18,496 tokens, 301 directed links)
     """
-    if universities is None:
-        chosen = list(UNIVERSITIES)
-    else:
-        chosen = [universities] if isinstance(universities, str) else list(universities)
+    given = UNIVERSITIES if universities is None else universities
+    chosen = [given] if isinstance(given, str) else list(given)
     wrong = [name for name in chosen if name not in UNIVERSITIES]
     if wrong or not chosen or len(set(chosen)) < len(chosen):
         raise ValueError(f"universities is {universities!r}; pass some of {', '.join(UNIVERSITIES)}, each once.")
@@ -151,14 +146,14 @@ def load_webkb(universities: str | Iterable[str] | None = None) -> DocumentNetwo
 
 
 def _load(name: str, parts: list[str]) -> DocumentNetwork:
-    """Read the parts of a data set as one network."""
-    folder, cure = _find(name)
+    """Return the parts of a data set as one network."""
+    folder, cure = _find_folder(name)
     read = []
     for part in parts:
-        _check(folder, f"{part}.cites", SUMS[name], cure)
-        read.append(read_linqs(_check(folder, f"{part}.content", SUMS[name], cure)))
+        _check_published(folder, f"{part}.cites", SUMS[name], cure)
+        read.append(read_linqs(_check_published(folder, f"{part}.content", SUMS[name], cure)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NetworkWarning)  # what is dropped is known: the files are the published ones
+        warnings.simplefilter("ignore", NetworkWarning)  # known faults of the published files
         return DocumentNetwork(
             sparse.vstack([part["counts"] for part in read], format="csr"),
             [link for part in read for link in part["links"]],
@@ -168,10 +163,9 @@ def _load(name: str, parts: list[str]) -> DocumentNetwork:
         )
 
 
-def _find(name: str) -> tuple[Path, str]:
+def _find_folder(name: str) -> tuple[Path, str]:
     """Return the folder of a data set, the user's own or the cache's, and the cure for errors in it."""
-    own = os.environ.get("LINKTOPICS_DATA")
-    if own:
+    if own := os.environ.get("LINKTOPICS_DATA"):
         place = Path(own).expanduser()
         if not place.is_dir():
             raise DataError(f"LINKTOPICS_DATA is {own!r}, which is no folder; correct the variable or unset it.")
@@ -189,7 +183,7 @@ def _find(name: str) -> tuple[Path, str]:
     return cached, f"delete the folder {cached} to have it downloaded again"
 
 
-def _check(folder: Path, name: str, sums: dict[str, str], cure: str) -> Path:
+def _check_published(folder: Path, name: str, sums: dict[str, str], cure: str) -> Path:
     """Return a file of a data set, if it is the published one."""
     file = find_file(folder, [name])
     if file is None:

@@ -14,19 +14,17 @@ import sysconfig
 import textwrap
 import warnings
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linktopics.datasets._cache import read_json, write_json
 from linktopics.errors import DataError
+from linktopics.network import DocumentNetwork
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
     from sklearn.feature_extraction.text import CountVectorizer
-
-    from linktopics.network import DocumentNetwork
 
 # Part of the cache key: raise it whenever the same source would be read differently.
 LOADER_VERSION = 1
@@ -38,7 +36,7 @@ LEFT_OUT = re.compile(
     | __main__ | __hello__ | __phello__ | turtledemo | zzdummy  # start scripts and examples
     | _bundled | pip | setuptools                               # vendored
     | _sysconfigdata.*                                          # generated when Python was built
-    | distutils | lib2to3                                       # given up: gone from Python 3.12 and 3.13
+    | distutils | lib2to3                                       # removed in Python 3.12 and 3.13
     """,
     re.VERBOSE,
 )
@@ -138,7 +136,7 @@ def find_modules(
     folder: Path, *, top_level: Collection[str] | None = None, prefix: str = ""
 ) -> Iterator[tuple[str, Path]]:
     """
-    Walk through the modules of a library, packages before their submodules.
+    Yield the modules of a library, packages before their submodules.
 
     Parameters
     ----------
@@ -173,7 +171,7 @@ def is_left_out(name: str) -> bool:
 
 def read_modules(paths: dict[str, Path]) -> tuple[list[Module], list[tuple[str, str]]]:
     """
-    Read the documents and links of a library.
+    Return the documents and links of a library.
 
     Parameters
     ----------
@@ -199,13 +197,13 @@ def read_modules(paths: dict[str, Path]) -> tuple[list[Module], list[tuple[str, 
 
 
 def _parse(path: Path) -> ast.Module | None:
-    """Parse a file without its code for use as a script; return None if it is generated or cannot be parsed."""
+    """Return the tree of a file without its code for use as a script; None if it is generated or cannot be parsed."""
     try:
         source = path.read_bytes()
         if GENERATED.search(source[:GENERATED_WITHIN]):
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes: not ours to put right
+            warnings.simplefilter("ignore")  # invalid escapes in the library are no concern of the user
             tree = ast.parse(source)
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
@@ -219,7 +217,7 @@ def _is_script(node: ast.stmt) -> bool:
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk through the statements below a node, at every depth."""
+    """Yield the statements below a node, at every depth."""
     # Not ast.walk, which visits the expressions too and takes several times as long.
     for field in ("body", "orelse", "handlers", "finalbody", "cases"):
         for child in getattr(node, field, ()):
@@ -229,7 +227,7 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
 
 def imported(tree: ast.Module, name: str, is_package: bool, modules: Collection[str]) -> Iterator[str]:
     """
-    Find what a module imports, anywhere in its source.
+    Yield the modules that a module imports, anywhere in its source.
 
     Parameters
     ----------
@@ -261,13 +259,13 @@ def imported(tree: ast.Module, name: str, is_package: bool, modules: Collection[
         else:
             continue
         for candidate in candidates:
-            target = _nearest(candidate, modules)
+            target = _containing_module(candidate, modules)
             if target:
                 yield target
 
 
-def _nearest(candidate: str, modules: Collection[str]) -> str:
-    """Shorten a dotted name until it is a module's (``os.path.join`` becomes ``os``); empty if none is."""
+def _containing_module(candidate: str, modules: Collection[str]) -> str:
+    """Return the module that a dotted name belongs to (``os`` for ``os.path.join``), or an empty string."""
     while candidate and candidate not in modules:
         candidate = candidate.rpartition(".")[0]
     return candidate
@@ -288,7 +286,7 @@ def _describe(name: str, tree: ast.Module) -> Module:
 
 
 def split_name(name: str) -> str:
-    """Split a name into words: ``"HTTPServer_class"`` becomes ``"HTTP Server class"``."""
+    """Return the words of a name: ``"HTTPServer_class"`` becomes ``"HTTP Server class"``."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return " ".join(re.split(r"[\W_]+", spaced)).strip()
 
@@ -305,7 +303,7 @@ def _title(name: str, docstring: str) -> str:
 
 
 def _cache_name(folder: Path, paths: dict[str, Path]) -> str:
-    """Name the cache file so that another version, another place or a changed file means another name."""
+    """Return the name of the cache file, which is another for another version, another place or a changed file."""
     digest = hashlib.sha256(f"{LOADER_VERSION}\n{folder}\n".encode(errors="surrogateescape"))
     for name, path in paths.items():
         status = path.stat()
@@ -335,8 +333,6 @@ def make_vectorizer() -> CountVectorizer:
 
 def _network(modules: list[Module], links: list[tuple[str, str]]) -> DocumentNetwork:
     """Return the network of modules without those that have no word of the vocabulary (an empty ``__init__.py``)."""
-    from linktopics.network import DocumentNetwork
-
     vectorizer = make_vectorizer()
     counts = vectorizer.fit_transform(module.text for module in modules)
     rows = [row for row, total in enumerate(counts.sum(axis=1).flat) if total]

@@ -16,11 +16,13 @@ point. How targets are grouped decides how many points are rejected, and nothing
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit, logit
@@ -30,21 +32,16 @@ from linktopics.network.inputs import seed_sequence
 from linktopics.utils.blas import one_thread
 from linktopics.utils.checks import check_whole_number
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
 ATTRACTION, INDIFFERENCE = 4.0, -1.0  # the default weights of topics that link and of topics that do not
 
 MAX_RATE = 30.0
 """Points thrown on a pair, at most: a pair more certain to link than 1 - exp(-30) links with just that probability."""
 
 N_GROUPS = 1000
-N_PAIRS = 1 << 22  # of which the intercept is found, where there are more
+N_PAIRS = 1 << 22  # sampled to find the intercept, where there are more
 N_TOKENS = 1 << 20  # in a block of documents
 N_RATES = 1 << 20  # in a block of sources
-N_POINTS = 1 << 20  # thrown at a time
+N_POINTS = 1 << 20  # in a batch
 
 
 @dataclass(frozen=True)
@@ -184,7 +181,17 @@ def make_network(
            [-1., -1.,  4.,  4.],
            [-1., -1., -1.,  4.]])
     """
-    _check_sizes(n_documents, n_topics, n_words, mean_length, mean_degree, alpha, beta, directed)
+    for name, size, least in (("n_documents", n_documents, 2), ("n_topics", n_topics, 1), ("n_words", n_words, 1)):
+        check_whole_number(name, size, least)
+    max_degree = (n_documents - 1) / (1 if directed else 2) * 0.999
+    for name, value, low, high in (
+        ("mean_length", mean_length, 1, 1e6),
+        ("mean_degree", mean_degree, 1e-6, max_degree),
+        ("alpha", alpha, 1e-6, 1e6),
+        ("beta", beta, 1e-6, 1e6),
+    ):
+        if not (isinstance(value, Real) and low <= value <= high):
+            raise ValueError(f"{name} is {value!r}; pass a number from {low:g} to {high:.12g}.")
     matrix = _check_weights(weights, n_topics, directed)
     for_words, for_links = (np.random.default_rng(seed) for seed in seed_sequence(random_state).spawn(2))
     topic_word = for_words.dirichlet(np.full(n_words, float(beta)), size=n_topics)
@@ -192,32 +199,8 @@ def make_network(
     with one_thread():  # sums depend on the number of threads, in their last digits
         intercept = _find_intercept(zbar, matrix, mean_degree, directed, for_links)
         links = _draw_links(zbar, matrix, intercept, directed, for_links)
-    vocabulary = [f"w{word}" for word in range(n_words)]
-    network = DocumentNetwork(counts, links, directed=directed, vocabulary=vocabulary)
+    network = DocumentNetwork(counts, links, directed=directed, vocabulary=[f"w{word}" for word in range(n_words)])
     return (network, NetworkTruth(topic_word, doc_topic, zbar, matrix, intercept)) if return_truth else network
-
-
-def _check_sizes(
-    n_documents: int,
-    n_topics: int,
-    n_words: int,
-    mean_length: float,
-    mean_degree: float,
-    alpha: float,
-    beta: float,
-    directed: bool,
-) -> None:
-    for name, size, least in (("n_documents", n_documents, 2), ("n_topics", n_topics, 1), ("n_words", n_words, 1)):
-        check_whole_number(name, size, least)
-    most = (n_documents - 1) / (1 if directed else 2)
-    for name, value, low, high in (
-        ("mean_length", mean_length, 1, 1e6),
-        ("mean_degree", mean_degree, 1e-6, most * 0.999),
-        ("alpha", alpha, 1e-6, 1e6),
-        ("beta", beta, 1e-6, 1e6),
-    ):
-        if not (isinstance(value, Real) and low <= value <= high):
-            raise ValueError(f"{name} is {value!r}; pass a number from {low:g} to {high:.12g}.")
 
 
 def _check_weights(weights: ArrayLike | None, n_topics: int, directed: bool) -> np.ndarray:
@@ -249,7 +232,7 @@ def _draw_documents(
     keep_proportions: bool,
     rng: np.random.Generator,
 ) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-    """Draw word counts, the shares of topics among the tokens and, if they are kept, the topic proportions."""
+    """Return random word counts, the shares of topics among the tokens and, if they are kept, the topic proportions."""
     n_topics, n_words = topic_word.shape
     cumulative = np.cumsum(topic_word, axis=1)
     cumulative /= cumulative[:, -1:]
@@ -316,7 +299,7 @@ def _draw_links(
     rng: np.random.Generator,
     n_groups: int = N_GROUPS,
 ) -> np.ndarray:
-    """Draw the links as explained at the top of the module; sorted, unique, smaller index first if undirected."""
+    """Return random links, see the top of the module; sorted, unique, smaller index first if undirected."""
     n = len(zbar)
     reach = zbar @ weights.T
     group = _group(reach, n_groups, rng)

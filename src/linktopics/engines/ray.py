@@ -27,8 +27,8 @@ from linktopics.sampler.shard_pool import WorkersLostError, kind_of, message_byt
 from linktopics.sampler.state import State
 from linktopics.utils.blas import one_thread
 
-SHORT_PATH = 40
-"""Longest name of a temporary folder in which Ray's sockets find room: names of sockets have 107 letters at most."""
+MAX_PATH_CHARACTERS = 40
+"""Longest path of a temporary folder for Ray's sockets, whose own paths may have 107 letters at most."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Ray:
         if self.address is None:
             options["include_dashboard"] = False
             folder = tempfile.mkdtemp(prefix="lt-")
-            if len(folder) <= SHORT_PATH:
+            if len(folder) <= MAX_PATH_CHARACTERS:
                 self._folder = options["_temp_dir"] = folder
                 # Again at the exit, after Ray has ended its processes, which may write to it until then.
                 atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -126,7 +126,7 @@ def _import_ray() -> Any:
 
 
 def _end_processes(error: BaseException) -> None:
-    """End the processes of a Ray that did not start; it would do so at the exit, and only its frames hold them."""
+    """End the processes of a Ray that did not start, now and not at the exit; only frames of the error hold them."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         end = getattr(frame.f_locals.get("self"), "kill_all_processes", None)
         if end is not None:
@@ -203,7 +203,7 @@ class RayShardPool:
         self._parts = [ray.put(part) for part in parts]
         self._settings = settings
         self._pending: list[Any] = []  # calls without a result yet: of nothing, or of sizes sent
-        self._actors = [self._hire(number, state) for number, state in enumerate(states)]
+        self._actors = [self._start_actor(number, state) for number, state in enumerate(states)]
         self._wait_for_actors()
 
     def call_all(self, method: str, *args: Any) -> list[Any]:
@@ -238,18 +238,18 @@ class RayShardPool:
         """Replace actors that are gone, and restart all from the given states."""
         begun, self._pending = [], []
         for number, state in enumerate(states):
-            if self._is_there(number):
+            if self._is_alive(number):
                 begun.append(self._actors[number].begin.remote(state))
             else:
                 self._ray.kill(self._actors[number])
-                self._actors[number] = self._hire(number, state)
+                self._actors[number] = self._start_actor(number, state)
         self._wait_for_actors()
         self._get(begun)
 
-    def _is_there(self, number: int) -> bool:
+    def _is_alive(self, number: int) -> bool:
         try:
             self._ray.get(self._actors[number].process.remote(), timeout=self.engine.timeout)
-        except (*_lost(self._ray), self._ray.exceptions.GetTimeoutError):
+        except (*_loss_errors(self._ray), self._ray.exceptions.GetTimeoutError):
             return False
         return True
 
@@ -266,7 +266,7 @@ class RayShardPool:
         given = self._ray.put(args) if n_bytes(args) > 2**16 else args
         return [actor.call.remote(method, given) for actor in self._actors]
 
-    def _hire(self, number: int, state: State) -> Any:
+    def _start_actor(self, number: int, state: State) -> Any:
         return self._remote.remote(self._parts[number], self._settings, state, extensions())
 
     def _wait_for_actors(self) -> None:
@@ -292,17 +292,17 @@ class RayShardPool:
         ray = self._ray
         try:
             return list(ray.get(references))
-        except _lost(ray) as error:
+        except _loss_errors(ray) as error:
             raise WorkersLostError(_last_line(error)) from error
         except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, _lost(ray)):
+            if isinstance(error.cause, _loss_errors(ray)):
                 raise WorkersLostError(_last_line(error)) from error
             if isinstance(error.cause, ImportError):
                 raise EngineError(f"a node of the Ray cluster cannot import what it needs: {error.cause}.") from error
             raise error.cause from error
 
 
-def _lost(ray: Any) -> tuple[type[Exception], ...]:
+def _loss_errors(ray: Any) -> tuple[type[Exception], ...]:
     errors = ray.exceptions
     return errors.RayActorError, errors.WorkerCrashedError, errors.ObjectLostError, errors.NodeDiedError
 

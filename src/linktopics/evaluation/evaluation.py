@@ -1,10 +1,9 @@
-"""How well models predict the links and words of documents they have not seen: cross-validation over documents."""
+"""Cross-validation over documents: how well models predict the links and words of new documents."""
 
 from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -18,10 +17,10 @@ from linktopics.errors import DataError
 from linktopics.evaluation.folds import Indices, Result, ResultFile, Task, run_task, task_keys
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import check_direction
-from linktopics.network.validation import user_stacklevel
 from linktopics.registry import METRICS
 from linktopics.utils.checks import check_whole_number
 from linktopics.utils.progress import ProgressBar
+from linktopics.utils.warn import warn_user
 
 OURS = "linktopics"
 """The name of our model with its defaults."""
@@ -106,12 +105,12 @@ def make_model(name: str, n_topics: int = 20, **parameters: Any) -> Any:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate` found.
+    """The result of `evaluate`.
 
     Attributes
     ----------
     folds : DataFrame
-        A row per model and fold; `evaluate` says what the columns are.
+        A row per model and fold, with the columns that `evaluate` lists.
 
     Examples
     --------
@@ -188,15 +187,15 @@ def evaluate(
     words : bool, default=True
         Whether to predict words from links as well.
     direction : {"both", "out", "in"}, default="both"
-        What a true link is: a link either way, one from the new document or one to it. Undirected networks have only
+        Which links are true links: those either way, from the new document, or to it. Undirected networks have only
         the first.
     n_jobs : int, default=None
         Processes; models and folds are spread over them. None is one, -1 one per core. Results do not depend on it.
     random_state : int, default=0
         Chooses the folds and the seeds of the models.
     resume : path, default=None
-        A file to which each result is added at once. If it is there already, the results in it that belong to the same
-        data, folds, seed, model, parameters and version of linktopics are taken from it. Changes in the code of a
+        A file to which each result is appended when it is finished. Results in an existing file are used if they
+        belong to the same data, folds, seed, model, parameters and version of linktopics. Changes in the code of a
         model are not noticed.
     verbose : bool or "auto", default="auto"
         Whether to show a progress bar; "auto" does after two seconds, on a terminal.
@@ -248,7 +247,7 @@ def evaluate(
 
 
 def _as_estimators(models: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return estimators by label; all are checked before the first is fitted."""
+    """Return estimators by label, all of them checked."""
     if isinstance(models, Mapping):
         estimators = dict(models)
     elif isinstance(models, str) or not all(isinstance(name, str) for name in models):
@@ -260,14 +259,14 @@ def _as_estimators(models: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
     if not estimators:
         raise ValueError("models is empty; name at least one.")
     for label, estimator in estimators.items():
-        for method in ("get_params", "fit", "predict_links"):
+        for method in ("get_params", "set_params", "fit", "predict_links"):
             if isinstance(estimator, type) or not hasattr(estimator, method):
                 raise ValueError(f"the model {label!r} has no method {method}: it is {estimator!r}, not an estimator.")
     return estimators
 
 
 def _check_links(network: DocumentNetwork, parts: list[tuple[Indices, Indices]], direction: str) -> None:
-    """Raise if a fold has no true link, and so nothing to rank."""
+    """Raise if a fold has no true link to rank."""
     fold_of = np.empty(network.n_documents, dtype=np.int64)
     for fold, (_, test) in enumerate(parts):
         fold_of[test] = fold
@@ -291,7 +290,7 @@ def _run_all(
     file: ResultFile | None,
     verbose: bool | str,
 ) -> list[dict[str, Any]]:
-    """Return the rows of all tasks in their order; those in the file are not run again, the others are added to it."""
+    """Return the rows of all tasks, in order: read from the file, or else computed and appended to it."""
     keys, finished = ([], {}) if file is None else (task_keys(network, tasks, folds), file.finished)
     rows = {
         number: {**finished[key], "model": tasks[number].label}
@@ -311,7 +310,7 @@ def _run_all(
                 if about not in warned:  # once per model, not in every fold
                     warned.add(about)
                     text = f"{row['model']}, fold {row['fold']}: {text}"
-                    warnings.warn(text, category, stacklevel=user_stacklevel())
+                    warn_user(text, category)
     return [rows[number] for number in range(len(tasks))]
 
 

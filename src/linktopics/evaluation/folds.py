@@ -1,4 +1,4 @@
-"""One model on one fold: fitted, scored, and its result kept in a file."""
+"""One model on one fold: fit it, score it, and append its result to a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from linktopics.utils.blas import one_thread
 Indices: TypeAlias = NDArray[np.int64]
 
 Result: TypeAlias = tuple[int, dict[str, Any], list[tuple[type[Warning], str]]]
-"""Number of the task, its row, and the warnings it gave."""
+"""Number of the task, its row, and the warnings that were raised."""
 
 BLOCK_CELLS = 20_000_000
 """Entries of the largest array of scores or word probabilities that a model is asked for."""
@@ -44,8 +44,8 @@ EXACT_AUC_CELLS = 50_000_000
 SAMPLED_NONLINKS = 5_000_000
 """Pairs drawn for the AUC where there are more than that."""
 
-NO_MATTER = ("n_jobs", "verbose", "resume")
-"""Parameters of models that change nothing in what they predict."""
+IGNORED_PARAMETERS = ("n_jobs", "verbose", "resume")
+"""Parameters of models that do not change their predictions."""
 
 MARK = "linktopics_result"
 """The key of a result, first in its line."""
@@ -67,7 +67,7 @@ class Task:
 
     @property
     def seeds(self) -> np.random.SeedSequence:
-        """The seeds of all that is random in the task."""
+        """The seed of all random numbers of the task."""
         return np.random.SeedSequence([self.random_state, self.fold])
 
 
@@ -91,11 +91,11 @@ def run_task(network: DocumentNetwork, number: int, task: Task) -> Result:
 
 def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     training = network.subset(task.train)
-    training.vectorizer = None  # it has seen all texts, and counts are all that models are asked about
+    training.vectorizer = None  # it was fitted on all texts, and models get counts only
     counts = network.counts[task.test]
     outgoing, incoming = links_between(network, task.test, task.train)
     model = seeded(clone(task.estimator), task.seeds)
-    model.set_params(**{name: False for name in model.get_params() if _last(name) == "verbose"})
+    model.set_params(**{name: False for name in model.get_params() if _suffix(name) == "verbose"})
     with ignore_mixing_warnings():
         if isinstance(model, RelationalTopicModel):
             model._validate_params()  # before minutes of compiling
@@ -106,7 +106,7 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     wanted = task.direction if network.directed else "both"
     truth = {"both": outgoing + incoming, "out": outgoing, "in": incoming}[wanted]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NetworkWarning)  # test documents without words, which the network has warned of
+        warnings.simplefilter("ignore", NetworkWarning)  # of test documents without words; the whole network gave it
         # Features of pairs may ask for ids and columns; models of other packages take counts.
         reads_networks = getattr(model, "_reads_networks", False)
         documents = network.subset(task.test).without_links() if reads_networks else counts
@@ -134,12 +134,12 @@ def _warm_up(n_topics: int, loss: str, weights: str, sampler: str, directed: boo
 def seeded(model: Any, seeds: np.random.SeedSequence) -> Any:
     """Return the model with every `random_state` that is None, also of its parts, set to a number."""
     seed = int(seeds.generate_state(1)[0])
-    missing = [name for name, value in model.get_params().items() if _last(name) == "random_state" and value is None]
+    missing = [name for name, value in model.get_params().items() if _suffix(name) == "random_state" and value is None]
     return model.set_params(**dict.fromkeys(missing, seed))
 
 
-def _last(parameter: str) -> str:
-    """Return the last part of the name of a parameter of a model or of its parts."""
+def _suffix(parameter: str) -> str:
+    """Return the last part of the name of a parameter, which comes after the names of parts of the model."""
     return parameter.rpartition("__")[2]
 
 
@@ -183,13 +183,13 @@ def _metrics(of: str, *arrays: NDArray[Any]) -> dict[str, float]:
 def _score_words(
     model: Any, counts: csr_array, outgoing: csr_array, incoming: csr_array, ids: NDArray[Any]
 ) -> dict[str, float]:
-    """Score the words of documents with links, predicted from their links; those without words have none to score."""
+    """Return metrics of the words of documents, predicted from their links; of documents that have words and links."""
     known = np.flatnonzero(((outgoing + incoming).sum(axis=1) > 0) & (counts.sum(axis=1) > 0))
     ranks, seconds = [], 0.0
     for rows in blocks_of(len(known), counts.shape[1], BLOCK_CELLS):
         documents = known[rows]
-        links = _ids(outgoing[documents], ids)
-        linked_by = _ids(incoming[documents], ids) if incoming.nnz else None
+        links = _linked_ids(outgoing[documents], ids)
+        linked_by = _linked_ids(incoming[documents], ids) if incoming.nnz else None
         start = time.perf_counter()
         probabilities = model.word_probabilities(links, linked_by)
         seconds += time.perf_counter() - start
@@ -197,7 +197,7 @@ def _score_words(
     return {**(_metrics("word ranks", np.concatenate(ranks)) if ranks else {}), "words_seconds": seconds}
 
 
-def _ids(links: csr_array, ids: NDArray[Any]) -> list[list[Any]]:
+def _linked_ids(links: csr_array, ids: NDArray[Any]) -> list[list[Any]]:
     """Return for each row the ids of the columns it has links in."""
     return [ids[links.indices[first:last]].tolist() for first, last in pairwise(links.indptr)]
 
@@ -207,23 +207,23 @@ def task_keys(network: DocumentNetwork, tasks: list[Task], folds: int) -> list[s
     known = joblib.hash((network.ids.tolist(), {name: column.tolist() for name, column in network.columns.items()}))
     shared = (__version__, network.fingerprint(), known, int(folds))
     return [
-        joblib.hash((shared, task.fold, task.random_state, task.words, task.direction, _identity(task)), "sha1")
+        joblib.hash((shared, task.fold, task.random_state, task.words, task.direction, _model_identity(task)), "sha1")
         for task in tasks
     ]
 
 
-def _identity(task: Task) -> tuple[str, dict[str, str]]:
+def _model_identity(task: Task) -> tuple[str, dict[str, str]]:
     """Return the class of a model and a hash of each of its parameters."""
     parameters = {}
     for name, value in task.estimator.get_params().items():
-        if _last(name) in NO_MATTER:
+        if _suffix(name) in IGNORED_PARAMETERS:
             continue
-        is_model = hasattr(value, "get_params") and not isinstance(value, type)  # its parameters come with the others
+        is_model = hasattr(value, "get_params") and not isinstance(value, type)  # its parameters are in the loop, too
         try:
             parameters[name] = _class_name(value) if is_model else joblib.hash(value)
         except (pickle.PicklingError, TypeError, AttributeError):
             raise ValueError(
-                f"the parameter {name} of {task.label} cannot be told from others after a restart; leave out resume."
+                f"the parameter {name} of {task.label} cannot be compared after a restart; leave out resume."
             ) from None
     return _class_name(task.estimator), parameters
 
@@ -233,9 +233,9 @@ def _class_name(thing: Any) -> str:
 
 
 class ResultFile:
-    """Finished tasks in a file, a JSON object per line; each is written at once.
+    """Finished tasks in a file, a JSON object per line; each is written as soon as it is finished.
 
-    A line that was cut off when the program ended is dropped.
+    An incomplete last line, of a program that was stopped, is dropped.
 
     Attributes
     ----------
@@ -260,7 +260,7 @@ class ResultFile:
         try:
             self._file = open(path, "a+b", buffering=0)  # noqa: SIM115, __exit__ closes it
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._write_error(error) from None
         try:
             self._read()
         except BaseException:
@@ -282,22 +282,22 @@ class ResultFile:
         content = self._file.read()
         end = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:end].split(b"\n")[:-1], 1):
-            self._remember(line, number)
+            self._add_line(line, number)
         if end < len(content):
             begin = f'{{"{MARK}": "'.encode()
             if not content[end:].startswith(begin[: len(content) - end]):
-                raise self._stranger(content.count(b"\n") + 1)
+                raise self._not_a_result(content.count(b"\n") + 1)
             self._file.truncate(end)
 
-    def _remember(self, line: bytes, number: int) -> None:
+    def _add_line(self, line: bytes, number: int) -> None:
         try:
             row = json.loads(line)
             key = row.pop(MARK)
             self.finished[key] = {name: np.nan if value is None else value for name, value in row.items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise self._stranger(number) from None
+            raise self._not_a_result(number) from None
 
-    def _stranger(self, line: int) -> DataError:
+    def _not_a_result(self, line: int) -> DataError:
         path = os.fspath(self.path)
         return DataError(f"line {line} of {path!r} is not a result of an evaluation; give resume another file name.")
 
@@ -312,8 +312,8 @@ class ResultFile:
         except OSError as error:
             with suppress(OSError):
                 self._file.truncate(size)
-            raise self._unwritable(error) from None
+            raise self._write_error(error) from None
 
-    def _unwritable(self, error: OSError) -> DataError:
+    def _write_error(self, error: OSError) -> DataError:
         path = os.fspath(self.path)
         return DataError(f"results cannot be kept in {path!r}: {error.strerror}; give resume (--resume) another place.")

@@ -1,4 +1,4 @@
-"""How well links and words were predicted: ranks, and what is made of them.
+"""Metrics of how well links and words were predicted, most of them from ranks.
 
 Ranks are "raw": a true link is ranked among all candidates of its document, the document's other true links included.
 Rank 1 is the best, and equal scores share the mean of their ranks.
@@ -38,12 +38,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that `evaluate` finds for each model and fold, a column of its table.
+    """A number that `evaluate` computes for each model and fold, a column of its table.
 
     Attributes
     ----------
     function : callable
-        Takes what `of` says and returns a number.
+        Takes the arrays that `of` names and returns a number.
     of : {"link ranks", "pairs", "word ranks"}
         An array of the ranks of true links, or of words; or for pairs two arrays of shape (1, n_pairs), the scores and
         whether there is a link.
@@ -204,7 +204,7 @@ def word_ranks(probabilities: ArrayLike, counts: Any) -> NDArray[np.float64]:
     probabilities : array-like of shape (n_documents, n_words)
         Predicted word probabilities.
     counts : array-like or sparse matrix of shape (n_documents, n_words)
-        The words that did occur.
+        The words that occur.
 
     Returns
     -------
@@ -238,7 +238,7 @@ def word_rank(probabilities: ArrayLike, counts: Any) -> float:
 
 
 def _ranks(scores: NDArray[Any], wanted: csr_array) -> NDArray[np.float64]:
-    """Return the ranks of the entries that `wanted` stores; rows without any are not looked at."""
+    """Return the ranks of the entries that `wanted` stores; rows without any are not read."""
     ranks = np.empty(wanted.nnz)
     for row in np.flatnonzero(np.diff(wanted.indptr)):
         here = slice(wanted.indptr[row], wanted.indptr[row + 1])

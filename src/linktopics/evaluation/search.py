@@ -41,15 +41,15 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
     folds : int, default=3
         Number of folds.
     metric : {"link_rank", "median_rank", "mrr", "hits_at_20", "auc", "word_rank"}, default="link_rank"
-        What decides; of ranks the lowest is best, of the others the highest. The first of equals is taken.
+        The metric that decides: lowest for ranks, highest for the others; the first combination in case of a tie.
     n_candidates : int, default=None
-        Try only so many combinations, drawn at random; None is all.
+        Number of combinations to try, drawn at random; None is all.
     n_jobs : int, default=None
         Processes; combinations and folds are spread over them. None is one, -1 one per core.
     random_state : int, default=0
         Chooses the folds, the combinations to try and the seeds of models that have none.
     resume : path, default=None
-        A file that keeps finished folds, as in `evaluate`.
+        A file of finished folds, as in `evaluate`.
     verbose : bool or "auto", default="auto"
         Whether to show a progress bar; "auto" does after two seconds, on a terminal.
 
@@ -157,7 +157,7 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _reads_networks(self) -> bool:
-        """Whether new documents may be a network, whose ids and columns the model asks for."""
+        """Whether new documents may be a network, because the model uses their ids and columns."""
         return getattr(self.estimator, "_reads_networks", False)
 
     def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> NDArray[np.float64]:
@@ -167,6 +167,6 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_predicts_words)
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
-        """Return the words that the best model predicts from links; only if the model can."""
+        """Return the word probabilities that the best model predicts from links, if the model has this method."""
         check_is_fitted(self)
         return self.best_estimator_.word_probabilities(links, linked_by)

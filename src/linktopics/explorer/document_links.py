@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections import defaultdict
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.explorer.pairs import PROBABILITIES, PairReader, describe_reasons
+from linktopics.explorer.pairs import PairReader, describe_reasons, describe_suggestions
 from linktopics.explorer.rounding import rounded, rows_of
 from linktopics.network.pairs import Direction
-from linktopics.prediction.explanation import Reasons
 
 N_MOST_PROBABLE, N_LEAST_PROBABLE = 150, 50
 """Links that are shown of a document with more than both together."""
@@ -71,13 +71,14 @@ class DocumentLinks:
         shown = order[(place < N_MOST_PROBABLE) | (place >= many - N_LEAST_PROBABLE)]
         own, source, target, probability = own[shown], source[shown], target[shown], probability[shown]
         reasons = self.pairs.reasons(source, target, features[shown])
-        links: Links = {}
+        links = defaultdict(list)
         for e, (i, one, two, p) in enumerate(rows_of(own, source, target, probability)):
             direction = ("out" if one == i else "in") if self.network.directed else "both"
-            why = self._why(reasons, e, one, two, "out")
+            detail = partial(self._sentence, one, two, True)
+            why = describe_reasons(reasons, e, self.pairs.predictor, detail, short=True)
             if direction == "both" and two == i:
                 why = [{**reason, "topics": reason["topics"][::-1]} if "topics" in reason else reason for reason in why]
-            links.setdefault(i, []).append(
+            links[i].append(
                 {
                     "j": two if one == i else one,
                     "direction": direction,
@@ -90,29 +91,15 @@ class DocumentLinks:
 
     def suggested(self, rows: slice, top: int) -> Links:
         """Return suggestions for some documents, best first."""
-        found = self.pairs.suggestions(rows, top)
-        suggested: Links = {}
-        columns = (found.document, found.other, found.outgoing, found.probability, found.lower, found.upper)
-        for e, (i, j, outgoing, *values) in enumerate(rows_of(*columns)):
-            direction: Direction = "out" if outgoing else "in"
-            suggested.setdefault(i, []).append(
-                {
-                    "j": j,
-                    "direction": direction if self.network.directed else "both",
-                    **dict(zip(PROBABILITIES, rounded(values), strict=True)),
-                    "why": self._why(found.reasons, e, i, j, direction),
-                }
-            )
+        found, suggested = self.pairs.suggestions(rows, top), defaultdict(list)
+        for i, suggestion in describe_suggestions(found, self.pairs.predictor, self._sentence, short=True):
+            suggested[i].append(suggestion)
         return suggested
 
-    def _why(self, reasons: Reasons, e: int, new: int, candidate: int, direction: Direction) -> list[dict[str, Any]]:
-        """Return the reasons of a pair."""
-
-        def detail(feature: int) -> str:
-            begin, words = self.detail(feature, new, candidate, direction)
-            return begin + ", ".join(self.words[word] for word in words)
-
-        return describe_reasons(reasons, e, self.pairs.predictor, detail, short=True)
+    def _sentence(self, new: int, candidate: int, outgoing: bool, feature: int) -> str:
+        """Return the origin of a feature of a pair."""
+        begin, words = self.detail(feature, new, candidate, "out" if outgoing else "in")
+        return begin + ", ".join(self.words[word] for word in words)
 
     def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> tuple[str, list[int]]:
         """Return the beginning of a sentence about the origin of a feature, and the words that follow, if any."""

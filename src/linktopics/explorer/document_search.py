@@ -20,44 +20,44 @@ SORTS = ("number", "title", "tokens", "links", "topic")
 MIN_TOPIC_SHARE = 0.1
 """Smallest share of a topic in a document that is listed under the topic."""
 
-LINES_PER_MATCH = 20
-"""Where more than one in so many strings has a term, all are scanned one by one."""
+STRINGS_PER_MATCH = 20
+"""If more than one in so many strings has a term, all are scanned one by one."""
 
 Indices = NDArray[np.int64]
 
 
-class Lines:
-    """Strings that are searched for a term, all at once.
+class StringIndex:
+    """Strings that are searched for a term all at once.
 
     Parameters
     ----------
-    lines : list of str
+    strings : list of str
         The strings.
 
     Examples
     --------
-    >>> Lines(["sand", "sea", "and sea"]).having("and")
+    >>> StringIndex(["sand", "sea", "and sea"]).containing("and")
     [0, 2]
     """
 
-    def __init__(self, lines: list[str]) -> None:
-        self.lines, self.whole = lines, "\n".join(lines)
-        self.starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    def __init__(self, strings: list[str]) -> None:
+        self.strings, self.whole = strings, "\n".join(strings)
+        self.starts = list(accumulate((len(string) + 1 for string in strings), initial=0))
 
-    def having(self, term: str) -> list[int]:
+    def containing(self, term: str) -> list[int]:
         """Return the numbers of strings that contain a term, which must not contain a line break."""
         found: list[int] = []
         at = self.whole.find(term)
         while at >= 0:
-            if len(found) > len(self.lines) // LINES_PER_MATCH:
-                return [number for number, line in enumerate(self.lines) if term in line]
+            if len(found) > len(self.strings) // STRINGS_PER_MATCH:
+                return [number for number, string in enumerate(self.strings) if term in string]
             found.append(bisect_right(self.starts, at) - 1)
             at = self.whole.find(term, self.starts[found[-1] + 1])
         return found
 
 
 @dataclass(frozen=True, eq=False)
-class Finder:
+class DocumentFinder:
     """Finds documents by ids, titles, words and topics.
 
     Parameters
@@ -80,7 +80,7 @@ class Finder:
     shares: NDArray[np.float64]
 
     def find(self, query: str, topic: int | None, sort: str, descending: bool) -> Indices:
-        """Return the documents that are found, in order; of equals, the first document.
+        """Return the documents that match, in order; equal ones in the order of the network.
 
         Parameters
         ----------
@@ -97,30 +97,30 @@ class Finder:
             raise DataError(f"documents cannot be sorted by {sort!r}; the orders are {', '.join(SORTS)}.")
         if sort == "topic" and topic is None:
             raise DataError("documents are to be sorted by the share of a topic, but no topic was given.")
-        found = self._having(query)
+        found = self._matching(query)
         if topic is not None:
             found = found[self.shares[found, topic] >= MIN_TOPIC_SHARE]
         keys = self._keys(sort, topic)[found]
         return found[np.argsort(-keys if descending else keys, kind="stable")]
 
-    def _having(self, query: str) -> Indices:
+    def _matching(self, query: str) -> Indices:
         """Return the documents that have all terms."""
         all_found = np.ones(len(self.ids), dtype=bool)
         for term in query.casefold().split():
             found = np.zeros(len(self.ids), dtype=bool)
-            found[self._names.having(term)] = True
-            for word in self._beginnings.having(f" {term}"):
+            found[self._name_index.containing(term)] = True
+            for word in self._word_index.containing(f" {term}"):
                 found[self._by_word.indices[slice(*self._by_word.indptr[word : word + 2])]] = True
             all_found &= found
         return np.flatnonzero(all_found)
 
     @cached_property
-    def _names(self) -> Lines:
-        return Lines([f"{id}\n{title}".casefold() for id, title in zip(self.ids, self.titles, strict=True)])
+    def _name_index(self) -> StringIndex:
+        return StringIndex([f"{id}\n{title}".casefold() for id, title in zip(self.ids, self.titles, strict=True)])
 
     @cached_property
-    def _beginnings(self) -> Lines:
-        return Lines([f" {word.casefold()}" for word in self.words])
+    def _word_index(self) -> StringIndex:
+        return StringIndex([f" {word.casefold()}" for word in self.words])
 
     @cached_property
     def _by_word(self) -> csc_array:
@@ -139,6 +139,5 @@ class Finder:
     @cached_property
     def _title_ranks(self) -> Indices:
         """Places of titles in order; equal titles have equal ones."""
-        folded = [title.casefold() for title in self.titles]
-        places = {title: place for place, title in enumerate(sorted(set(folded)))}
-        return np.array([places[title] for title in folded], dtype=np.int64)
+        folded = np.array([title.casefold() for title in self.titles], dtype=object)
+        return np.unique(folded, return_inverse=True)[1]

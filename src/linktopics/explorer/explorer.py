@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from linktopics.errors import DataError
 from linktopics.explorer import overview
 from linktopics.explorer.document_links import DocumentLinks
-from linktopics.explorer.document_search import Finder
+from linktopics.explorer.document_search import DocumentFinder
 from linktopics.explorer.pairs import PairReader
 from linktopics.explorer.rounding import contribution, rounded, rows_of
 from linktopics.explorer.topics import BLOCK_CELLS, describe_features, describe_topics, describe_weights
@@ -22,7 +22,7 @@ from linktopics.network import DocumentNetwork
 from linktopics.prediction.ranking import blocks_of
 
 VERSION = 1
-"""Goes up when what a page reads changes its meaning; new names may be added at any time."""
+"""Increases when a value that pages read changes its meaning; names can be added at any time."""
 
 TEXT_CHARACTERS = 1000
 """Characters of a text that are shown."""
@@ -37,7 +37,7 @@ N_SUGGESTIONS, N_REPORT_SUGGESTIONS = 8, 5
 """Absent links that are suggested for a document, alone and in a report."""
 
 MAX_CACHED_ROWS = 10_000
-"""Documents in lists of documents that need not be described again."""
+"""Rows of lists of documents that are cached."""
 
 Indices = NDArray[np.int64]
 
@@ -142,8 +142,7 @@ class Explorer:
     @cached_property
     def n_links(self) -> Indices:
         """Links of each document in any direction."""
-        out, into = self.degrees
-        return out + into if self.network.directed else out
+        return np.bincount(self.network.links.reshape(-1), minlength=len(self.network))
 
     @cached_property
     def links(self) -> DocumentLinks:
@@ -183,9 +182,13 @@ class Explorer:
             "notes": [],
         }
 
+    def name(self, i: int) -> dict[str, str]:
+        """Return the id and the title of a document."""
+        return {"id": self.ids[i], "title": self.titles[i]}
+
     def names(self, documents: Any) -> dict[str, dict[str, str]]:
         """Return ids and titles of some documents by their numbers."""
-        return {str(i): {"id": self.ids[i], "title": self.titles[i]} for i in sorted(set(documents))}
+        return {str(i): self.name(i) for i in sorted(set(documents))}
 
     def cell(self, a: int, b: int, top: int = 8) -> dict[str, Any]:
         """Return the links that the weight of two topics explains best.
@@ -272,8 +275,8 @@ class Explorer:
         return {"total": len(found), "page": page, "size": size, "rows": rows}
 
     @cached_property
-    def _finder(self) -> Finder:
-        return Finder(self.ids, self.titles, self.words, self.network.counts, self.n_links, self.shares)
+    def _finder(self) -> DocumentFinder:
+        return DocumentFinder(self.ids, self.titles, self.words, self.network.counts, self.n_links, self.shares)
 
     @cached_property
     def _rows(self) -> Callable[[int], dict[str, Any]]:
@@ -284,20 +287,12 @@ class Explorer:
             **self._about(i),
             "links_out": int(self.degrees[0][i]),
             "links_in": int(self.degrees[1][i]),
-            "topics": self.topics_of(i, 3),
+            "topics": largest_topics(self.shares[i], 3),
         }
 
     def _about(self, i: int) -> dict[str, Any]:
         """Return what lists and pages have in common."""
-        names = {"i": i, "id": self.ids[i], "title": self.titles[i], "label": self.label(i)}
-        return {**names, "tokens": int(self.lengths[i])}
-
-    def topics_of(self, i: int, most: int | None = None) -> list[list[Any]]:
-        """Return the topics of a document with their shares, largest first; all of them, or so many."""
-        shares = self.shares[i]
-        order = np.argsort(-shares, kind="stable")[:most]
-        order = order[shares[order] >= MIN_TOPIC_SHARE]
-        return [[k, rounded(share, 3)] for k, share in rows_of(order, shares[order])]
+        return {"i": i, **self.name(i), "label": self.label(i), "tokens": int(self.lengths[i])}
 
     def document(self, i: int, suggestions: int = N_SUGGESTIONS) -> dict[str, Any]:
         """Return all that is shown of a document.
@@ -322,7 +317,7 @@ class Explorer:
         return self.documents_at(slice(i, i + 1), suggestions)[0]
 
     def documents_at(self, rows: slice, suggestions: int = N_SUGGESTIONS) -> list[dict[str, Any]]:
-        """Return the same of several documents that follow one another, which cost little more than one."""
+        """Return the same for consecutive documents; several cost little more than one."""
         links = self.links.of(rows)
         suggested = self.links.suggested(rows, suggestions) if suggestions and self.network.n_links else {}
         return [self._document(i, links.get(i, []), suggested.get(i, [])) for i in range(rows.start, rows.stop)]
@@ -333,7 +328,7 @@ class Explorer:
             **self._about(i),
             "text": self.text(i, TEXT_CHARACTERS),
             "columns": self.columns_of(i),
-            "topics": self.topics_of(i),
+            "topics": largest_topics(self.shares[i]),
             "words": [[self.words[w], count, k] for w, count, k in rows_of(*words)],
             "n_links": int(self.n_links[i]),
             "links": links,
@@ -374,6 +369,13 @@ class Explorer:
         """The weight of one occurrence of a word: large for words of few documents."""
         having = np.bincount(self.network.counts.indices, minlength=self.network.n_words)
         return 1.0 + np.log((1 + len(self.network)) / (1 + having))
+
+
+def largest_topics(shares: NDArray[np.float64], n: int | None = None, digits: int = 3) -> list[list[Any]]:
+    """Return the topics of a document or a text with their shares, largest first; without small ones, at most n."""
+    order = np.argsort(-shares, kind="stable")[:n]
+    order = order[shares[order] >= MIN_TOPIC_SHARE]
+    return [[k, rounded(share, digits)] for k, share in rows_of(order, shares[order])]
 
 
 def _text(value: Any) -> str | None:

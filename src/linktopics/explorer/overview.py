@@ -1,4 +1,4 @@
-"""What the first page shows: the data, the settings, how well it predicts, how well it was sampled, what made it."""
+"""The first page: data, settings, quality of predictions, sampling, and provenance."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ def describe_data(network: DocumentNetwork, fingerprint: str) -> dict[str, Any]:
 
 def describe_settings(model: Any) -> list[list[str]]:
     """Return the parameters of a model with their values."""
-    settings = [[name, _written(value)] for name, value in model.get_params().items() if name not in HIDDEN_PARAMETERS]
+    settings = [[name, _format(value)] for name, value in model.get_params().items() if name not in HIDDEN_PARAMETERS]
     resolved = [
         ["features of pairs", ", ".join(model.feature_names_) or "none"],
-        ["cost of a link", _written(model.predictor.settings.link_cost)],
+        ["cost of a link", _format(model.predictor.settings.link_cost)],
         ["training pairs", f"{model.n_pairs_:,}"],
         ["probabilities", model.calibration_.describe()],
     ]
     return settings + resolved
 
 
-def _written(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if value is None or isinstance(value, str | int):
@@ -92,7 +92,7 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
     """
     if evaluation is None:
         return None
-    folds, origin = _folds(evaluation)
+    folds, origin = _read_folds(evaluation)
     missing = [name for name in ("model", "fold") if name not in folds]
     measures = [name for name in METRICS if name in folds]
     if missing or not measures or not len(folds):
@@ -128,7 +128,7 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
     }
 
 
-def _folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
+def _read_folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
     """Return a table of folds, and where it is from."""
     if isinstance(evaluation, Evaluation):
         return evaluation.folds, "an evaluation"
@@ -139,7 +139,7 @@ def _folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
         raise DataError(f"there is no file {str(path)!r}; --evaluation names a result of linktopics evaluate.")
     try:
         text = path.read_text(encoding="utf-8")
-        if text.startswith(f'{{"{MARK}"'):  # a line for each task that is done; the last may not be whole yet
+        if text.startswith(f'{{"{MARK}"'):  # a line for each finished task; the last may be incomplete
             return pd.DataFrame([json.loads(line) for line in text.split("\n")[:-1]]), path.name
         return pd.read_csv(io.StringIO(text)), path.name
     except (ValueError, RecursionError):
@@ -156,7 +156,7 @@ def describe_mixing(model: Any) -> dict[str, Any]:
              for name, row in model.diagnostics().iterrows()]  # fmt: skip
     return {
         "table": table,
-        "traces": {name: _points(values[:, step - 1 :: step]) for name, values in model.trace_.items()},
+        "traces": {name: _round_trace(values[:, step - 1 :: step]) for name, values in model.trace_.items()},
         "step": step,
         "burn_in": int(model.n_burn_in_),
         "sweeps": int(n_sweeps),
@@ -167,7 +167,7 @@ def describe_mixing(model: Any) -> dict[str, Any]:
     }
 
 
-def _points(values: np.ndarray) -> list[list[float | None]]:
+def _round_trace(values: np.ndarray) -> list[list[float | None]]:
     """Return numbers with as many digits as a thousandth of their range needs."""
     known = values[np.isfinite(values)]
     spread = float(np.ptp(known)) if known.size else 0.0

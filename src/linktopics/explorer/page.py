@@ -25,7 +25,7 @@ _IMPORT = re.compile(r'^import \{ \w+(?:, \w+)* \} from "\./([\w-]+\.js)";\n', r
 _EXPORT = re.compile(r"^export (?=(async )?function\b|const\b|let\b|class\b)", re.MULTILINE)
 
 _UNSAFE = re.compile("[<>&\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]")
-"""What could end the element that the data are in, or is not a character, or is not seen."""
+"""Characters that could end the element with the data, are invisible, or are no characters."""
 
 
 def static_names() -> list[str]:
@@ -59,18 +59,18 @@ def report_page(bundle: dict[str, Any], title: str) -> str:
     )
     head = f'{CHARSET_TAG}\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n{REPORT_MARK}'
     data = f'<script type="application/json" id="bundle">{to_json(bundle)}</script>'
-    return _with_parts(
+    return _replace_tags(
         static_file(PAGE),
         {
             CHARSET_TAG: head,
-            TITLE_TAG: f"<title>{_plain(title)}</title>",
+            TITLE_TAG: f"<title>{_escape_title(title)}</title>",
             STYLE_TAG: f"<style>{style}</style>",
             SCRIPT_TAG: f'{data}\n<script type="module">{script}</script>',
         },
     )
 
 
-def _with_parts(page: str, parts: dict[str, str]) -> str:
+def _replace_tags(page: str, parts: dict[str, str]) -> str:
     """Return a page with its tags, each of which must occur once, replaced by parts, which are not searched again."""
     for tag in parts:
         if page.count(tag) != 1:
@@ -84,8 +84,8 @@ def _hash(content: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _plain(text: str) -> str:
-    """Return a text that can stand in an HTML element: escaped, without characters that are not seen."""
+def _escape_title(text: str) -> str:
+    """Return a text escaped for an HTML element, without invisible characters."""
     shown = "".join(char if char.isprintable() else " " for char in text)
     return html.escape(" ".join(shown.split()))
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.explorer.rounding import contribution, rounded, rows_of
+from linktopics.explorer.rounding import DIGITS, contribution, rounded, rows_of
 from linktopics.prediction.explanation import CONTRIBUTION_CELLS, Reasons, cell_contributions
 from linktopics.prediction.predictor import BLOCK_CELLS, Predictor
-from linktopics.prediction.ranking import Shortlist, blocks_of
+from linktopics.prediction.ranking import NewDocuments, Shortlist, blocks_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -20,6 +21,9 @@ Indices = NDArray[np.int64]
 INTERVAL = 0.9
 """Share of the posterior samples between `lower` and `upper` of suggestions, as in `suggest_links`."""
 
+
+PROBABILITY_DIGITS = 6
+"""Significant digits of probabilities that are for programs, too."""
 
 PROBABILITIES = ("probability", "lower", "upper")
 """Of suggestions: the probability and the ends of its interval."""
@@ -49,6 +53,38 @@ class Suggestions:
     lower: Array
     upper: Array
     reasons: Reasons
+
+
+def make_suggestions(predictor: Predictor, new: NewDocuments, best: Shortlist) -> Suggestions:
+    """Return pairs of new documents and candidates as suggestions."""
+    found = predictor.probabilities(new, best, INTERVAL)
+    outgoing, reasons = predictor.reasons(new, best)
+    probability, lower, upper = (found[name] for name in PROBABILITIES)
+    return Suggestions(best.rows, best.candidates, outgoing, probability, lower, upper, reasons)
+
+
+def describe_suggestions(
+    found: Suggestions, predictor: Predictor, detail: Callable[[int, int, bool, int], str], *, short: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield suggestions as JSON has them, each after the number of the document that it is for.
+
+    Parameters
+    ----------
+    found : Suggestions
+        The suggestions.
+    predictor : Predictor
+        The predictor that made them.
+    detail : callable
+        Describes a feature, given the document, the other one, whether the link is outgoing, and the feature.
+    short : bool
+        Whether numbers have fewer digits.
+    """
+    columns = (found.document, found.other, found.outgoing, found.probability, found.lower, found.upper)
+    for pair, (i, j, outgoing, *values) in enumerate(rows_of(*columns)):
+        direction = ("out" if outgoing else "in") if predictor.network.directed else "both"
+        shown = dict(zip(PROBABILITIES, rounded(values, DIGITS if short else PROBABILITY_DIGITS), strict=True))
+        why = describe_reasons(found.reasons, pair, predictor, partial(detail, i, j, outgoing), short=short)
+        yield i, {"j": j, "direction": direction, **shown, "why": why}
 
 
 def describe_reasons(
@@ -102,11 +138,7 @@ class PairReader:
         predictor, new = self.predictor, self.predictor.training.as_new()
         left_out = predictor.training.linked_with(range(documents.start, documents.stop))
         pairs = predictor.finder().shortlist(new, documents, predictor.directions("both"), top, left_out)
-        best = predictor.best(new, pairs, top)
-        found = predictor.probabilities(new, best, INTERVAL)
-        outgoing, reasons = predictor.reasons(new, best)
-        probability, lower, upper = (found[name] for name in PROBABILITIES)
-        return Suggestions(best.rows, best.candidates, outgoing, probability, lower, upper, reasons)
+        return make_suggestions(predictor, new, predictor.best(new, pairs, top))
 
     def suggestion_blocks(self, top: int) -> list[slice]:
         """Return all documents in blocks for `suggestions`."""

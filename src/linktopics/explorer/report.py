@@ -13,7 +13,7 @@ from linktopics.explorer.report_data import BYTES_PER_DOCUMENT
 from linktopics.utils.atomic_write import atomic_write, check_output_path
 
 MAX_DOCUMENTS = 20_000
-"""Documents of a report: a file of more would be slow to open, if it opened at all."""
+"""Documents of a report: browsers open larger files slowly or not at all."""
 
 
 def write_report(

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from linktopics.explorer.explorer import MIN_TOPIC_SHARE, Explorer
 from linktopics.explorer.page import to_json
 from linktopics.explorer.pairs import Suggestions
-from linktopics.explorer.rounding import rounded, rows_of, whole
+from linktopics.explorer.rounding import fixed_point, rounded, rows_of
 from linktopics.network.report import numbered
 from linktopics.prediction.explanation import N_REASONS, Reasons
 from linktopics.prediction.ranking import blocks_of
@@ -39,7 +39,7 @@ BYTES_PER_DOCUMENT, MIN_DOCUMENTS = 900, 3000
 """Bytes of a bundle for each document, and the number of documents to count if there are fewer."""
 
 MAX_WORDS, MIN_WORDS = 60, 8
-"""Words of a document, where there is space for so many, and where there is little."""
+"""Words of a document: the largest number, and the smallest one where space is short."""
 
 MAX_TEXT_CHARACTERS, MIN_TEXT_CHARACTERS = 1000, 80
 """Characters of a text; where there is no space for the smaller number, texts are left out."""
@@ -50,10 +50,10 @@ N_CELL_LINKS, MAX_CELLS = 5, 900
 THOUSANDTHS, HUNDRED_THOUSANDTHS, HUNDREDTHS = 1000, 100_000, 100
 
 BYTES_PER_WORD, BYTES_PER_LINK, BYTES_PER_REASON = 11, 25, 23
-"""What a word of a document, a link without its reasons and a reason take in a bundle, about."""
+"""Approximate bytes of a word of a document, a link without its reasons, and a reason in a bundle."""
 
 MAX_LINKS_SHARE = 0.3
-"""Share of the space that links may take; where there are many, they have fewer reasons."""
+"""Share of the space that links may take; many links have fewer reasons each."""
 
 WORDS_AT_ONCE = 2**20
 
@@ -110,7 +110,7 @@ class BundleBuilder:
         reasons = pairs.reasons(source, target, values)
         reasons.what[:, self._reasons_per_link() :] = -1
         why = self._reasons(reasons, source, target, np.ones(len(source), dtype=bool))
-        rows = rows_of(source, target, whole(probability, HUNDRED_THOUSANDTHS), surprising)
+        rows = rows_of(source, target, fixed_point(probability, HUNDRED_THOUSANDTHS), surprising)
         return [[*row, reasons] for row, reasons in zip(rows, why, strict=True)]
 
     def _reasons_per_link(self) -> int:
@@ -130,10 +130,10 @@ class BundleBuilder:
             direction = np.where(found.outgoing, 0, 1) if self.network.directed else np.full(len(found.other), 2)
             why = self._reasons(found.reasons, found.document, found.other, found.outgoing)
             bounds = [
-                [None] * len(direction) if np.isnan(bound).all() else whole(bound, HUNDRED_THOUSANDTHS).tolist()
+                [None] * len(direction) if np.isnan(bound).all() else fixed_point(bound, HUNDRED_THOUSANDTHS).tolist()
                 for bound in (found.lower, found.upper)
             ]
-            rows = rows_of(found.document, found.other, direction, whole(found.probability, HUNDRED_THOUSANDTHS))
+            rows = rows_of(found.document, found.other, direction, fixed_point(found.probability, HUNDRED_THOUSANDTHS))
             for (i, *row), lower, upper, reasons in zip(rows, *bounds, why, strict=True):
                 suggested[i].append([*row, lower, upper, reasons])
         return suggested
@@ -144,7 +144,7 @@ class BundleBuilder:
         K = self.explorer.n_topics
         result: list[list[list[int]]] = [[] for _ in range(len(new))]
         given = np.nonzero(reasons.what >= 0)
-        shares, sizes = (whole(values[given], HUNDREDTHS) for values in (reasons.share, reasons.contribution))
+        shares, sizes = (fixed_point(values[given], HUNDREDTHS) for values in (reasons.share, reasons.contribution))
         pairs = (ends[given[0]] for ends in (new, candidates, outgoing))
         for e, what, share, size, i, j, way in rows_of(given[0], reasons.what[given], shares, sizes, *pairs):
             if what < K * K:
@@ -219,7 +219,7 @@ class BundleBuilder:
         shares = self.explorer.shares
         order = np.argsort(-shares, axis=1, kind="stable")
         sizes = (shares >= MIN_TOPIC_SHARE).sum(axis=1)
-        numbers = whole(np.take_along_axis(shares, order, axis=1), THOUSANDTHS)
+        numbers = fixed_point(np.take_along_axis(shares, order, axis=1), THOUSANDTHS)
         pairs = np.stack([order, numbers], axis=2).reshape(len(shares), -1)
         return [row[: 2 * size].tolist() for row, size in zip(pairs, sizes.tolist(), strict=True)]
 
@@ -244,7 +244,7 @@ class BundleBuilder:
         return _size(bundle) - before
 
     def _put_texts(self, bundle: dict[str, Any], room: int) -> None:
-        """Add beginnings of texts, as long as there is space for."""
+        """Add beginnings of texts, as long as the space allows."""
         texts = [self.explorer.text(i, MAX_TEXT_CHARACTERS) or "" for i in range(len(self.network))]
         lengths = np.array([len(text) for text in texts])
         bytes_each = _size(texts) / max(lengths.sum(), 1)

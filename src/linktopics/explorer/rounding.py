@@ -21,7 +21,7 @@ def rounded(value: Any, digits: int = DIGITS) -> Any:
     >>> rounded([0.123456, 1234567.0, float("nan"), 3])
     [0.1235, 1235000, None, 3]
     """
-    if type(value) is float:  # by far the most of them
+    if type(value) is float:  # the most frequent type
         if not math.isfinite(value):
             return None
         short = float(f"{value:.{digits}g}")
@@ -55,12 +55,12 @@ def contribution(value: float, digits: int = DIGITS) -> dict[str, Any]:
     return dict.fromkeys(("contribution", "part"), rounded(value, digits))
 
 
-def whole(values: Any, per_unit: float) -> NDArray[np.int64]:
-    """Return numbers in so many parts of a unit, as whole numbers, which take the least space.
+def fixed_point(values: Any, per_unit: float) -> NDArray[np.int64]:
+    """Return numbers in so many parts of a unit, as integers, which take the least space.
 
     Examples
     --------
-    >>> whole([0.123456, 1.0], 1000)
+    >>> fixed_point([0.123456, 1.0], 1000)
     array([ 123, 1000])
     """
     return np.rint(np.nan_to_num(np.asarray(values, dtype=float) * per_unit)).astype(np.int64)

@@ -72,11 +72,7 @@ def _words(in_topic: Array, in_all: Array, names: list[str]) -> dict[str, Any]:
         order = np.argsort(-(weight * probable + (1 - weight) * lift), kind="stable")[:N_WORDS]
         chosen.update(there[order].tolist())
     words = sorted(chosen, key=lambda w: (-in_topic[w], w))
-    return {
-        "words": [names[w] for w in words],
-        "p": rounded(in_topic[words]),
-        "q": rounded(in_all[words]),
-    }
+    return {"words": [names[w] for w in words], "p": rounded(in_topic[words]), "q": rounded(in_all[words])}
 
 
 def _partners(weights: Array, own: int) -> list[list[Any]]:

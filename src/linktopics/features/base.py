@@ -120,7 +120,7 @@ class FittedFeature(ABC):
         return {}
 
     def share(self, others: Sequence[FittedFeature]) -> None:
-        """Take from other features of the same documents what both compute from these, so that it is stored once."""
+        """Share with other features of the same documents what both compute from them, so that it is stored once."""
         return
 
     def forget(self) -> None:
@@ -166,18 +166,18 @@ class FittedFeature(ABC):
         Parameters
         ----------
         n_dimensions : int
-            How long they may be.
+            Most entries of a vector.
         documents : ndarray of int
-            Training documents to learn from how to shorten them.
+            Training documents from which the reduction to these is learned.
         seed : int
-            For random numbers.
+            Seed of random numbers.
 
         Returns
         -------
         candidates : ndarray of float32, shape (n_candidates, n_dimensions)
             Vectors of the training documents.
         project : callable
-            Makes vectors of rows of what `prepare` returned.
+            Turns rows of what `prepare` returned into vectors.
         """
         return None
 
@@ -194,7 +194,7 @@ class FittedFeature(ABC):
         return ""
 
     def known_detail(self, view: TrainingView) -> str:
-        """Return the same for the one pair of a view, without links between the two documents."""
+        """Return the phrase for the one pair of a view, without links between the two documents."""
         return self.detail(view.prepared(self), int(view.new[0]), int(view.candidates[0]), bool(view.outgoing[0]))
 
 
@@ -213,7 +213,7 @@ class TrainingView:
 
     @classmethod
     def of(cls, network: DocumentNetwork, pairs: TrainingPairs, rng: np.random.Generator) -> TrainingView:
-        """Draw which document of each pair is the new one."""
+        """Return a view in which the new document of each pair is drawn at random."""
         outgoing = rng.random(len(pairs)) < 0.5
         source, target = pairs.source, pairs.target
         return cls(network, np.where(outgoing, source, target), np.where(outgoing, target, source), outgoing)
@@ -250,7 +250,7 @@ class FeatureSet:
     constant : ndarray of shape (n_columns,)
         1 for values that are the same for all pairs, an intercept; 0 for others.
     mean, scale : ndarray of shape (n_columns,)
-        Of the training pairs.
+        Moments of the values of training pairs.
     link_mean : ndarray of shape (n_columns,)
         Standardised values of the average training link.
     source : list of FittedFeature, or function that returns it
@@ -291,7 +291,7 @@ class FeatureSet:
 
     @property
     def spans(self) -> list[slice]:
-        """Where the values of each feature stand."""
+        """The columns of each feature."""
         ends = np.cumsum([0] + [len(feature.columns) for feature in self.features]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
@@ -309,7 +309,7 @@ class FeatureSet:
     def by_column(
         self, new: list[Any], rows: slice, candidates: Indices, outgoing: bool, which: Sequence[int]
     ) -> dict[int, Array]:
-        """Return the same of some of the features, by column: documents x candidates."""
+        """Return the standardised values of some of the features, by column: documents x candidates."""
         result = {}
         for k in which:
             feature, span = self.features[k], self.spans[k]

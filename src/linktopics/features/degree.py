@@ -1,4 +1,4 @@
-"""Features of the links around a candidate: who is linked with it, and how many."""
+"""Features of the links of a candidate: its neighbours, and how many there are."""
 
 from __future__ import annotations
 
@@ -37,10 +37,7 @@ class Links:
     @cached_property
     def keys(self) -> NDArray[np.int64]:
         """A number for each link, in order."""
-        source, target = self.links.T
-        keys: NDArray[np.int64] = source * self.n_documents + target
-        keys.sort()
-        return keys
+        return np.sort(self.links[:, 0] * self.n_documents + self.links[:, 1])
 
     @cached_property
     def neighbours(self) -> csr_array:
@@ -58,7 +55,7 @@ class Links:
 
     @cached_property
     def with_itself(self) -> csr_array:
-        """The same, and every document with itself."""
+        """The matrix `neighbours`, in which every document is also linked with itself."""
         both = csr_array(self.neighbours + eye_array(self.n_documents, format="csr"))
         both.sort_indices()
         return both

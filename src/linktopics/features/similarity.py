@@ -1,4 +1,4 @@
-"""How alike the texts of two documents are, or one text and the neighbours of the other."""
+"""Similarity of the texts of two documents, or of one text and the neighbours of the other."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents
 from linktopics.sampler import Settings
+from linktopics.sampler.partition import token_indices
 
 N_SHOWN_WORDS = 3
 
@@ -28,19 +29,19 @@ ENTRIES_AT_ONCE = 2**20
 """Entries of sums of vectors that are in memory at once."""
 
 HUB_MIN_NEIGHBOURS = 200
-"""Sums of more vectors than this are cached: candidates with so many links are suggested again and again."""
+"""Sums of more vectors than this are cached: candidates with so many links are suggested often."""
 
 MAX_POSTINGS = 1_000_000
 """Entries of documents that are searched for documents with the same words."""
 
-SPEAKERS_PER_CANDIDATE = 4
-"""Documents with the same words whose neighbours are proposed, for each one that is wanted."""
+MATCHES_PER_CANDIDATE = 4
+"""Documents with the same words whose neighbours are proposed, for each candidate that is wanted."""
 
 DOCUMENTS_PER_MEMBER = 100
-"""With fewer than one in so many documents as members of its candidates, a document is compared with these alone."""
+"""A document is compared with the members of its candidates alone if they are fewer than one in so many documents."""
 
 DOCUMENTS_PER_CANDIDATE = 8
-"""With fewer than one in so many documents as candidates, only their own sums of vectors are computed."""
+"""If candidates are fewer than one in so many documents, only their own sums of vectors are computed."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +67,19 @@ class Similarity(PairFeature):
 
     @property
     def name(self) -> str:
-        """The name by which `pair_features` knows it."""
+        """The name in `pair_features`."""
         return self.of if self.part == "own" else f"{self.of}-{self.part}"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
         """Return the feature with document frequencies, or topics, and links."""
         counts = network.counts
-        make = Tfidf(counts) if self.of == "tfidf" else Topics.learn(counts, settings, seed)
-        return _FittedSimilarity(self, network, make)
+        vectorizer = Tfidf(counts) if self.of == "tfidf" else Topics.learn(counts, settings, seed)
+        return _FittedSimilarity(self, network, vectorizer)
 
     def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
         """Return the feature with its topics and lengths of sums of vectors from `arrays`; compute the rest again."""
-        make = Tfidf(network.counts) if self.of == "tfidf" else Topics.of(arrays)
-        fitted = _FittedSimilarity(self, network, make)
+        vectorizer = Tfidf(network.counts) if self.of == "tfidf" else Topics.of(arrays)
+        fitted = _FittedSimilarity(self, network, vectorizer)
         if "norm" in arrays:  # missing in models of earlier versions
             fitted.norm = arrays["norm"]
             if not (np.isfinite(fitted.norm).all() and (fitted.norm >= 0).all()):
@@ -86,7 +87,7 @@ class Similarity(PairFeature):
         return fitted
 
     def to_json(self) -> tuple[str, dict[str, NDArray]]:
-        """Return the name, which says all, also of those that are not registered."""
+        """Return the name, which determines the feature, registered or not."""
         return self.name, {}
 
 
@@ -97,10 +98,10 @@ for _of, _part in (("tfidf", "own"), ("tfidf", "neighbours"), ("tfidf", "centroi
 class _FittedSimilarity(FittedFeature):
     symmetric = True
 
-    def __init__(self, feature: Similarity, network: DocumentNetwork, make: Tfidf | Topics) -> None:
+    def __init__(self, feature: Similarity, network: DocumentNetwork, vectorizer: Tfidf | Topics) -> None:
         self.name, self.columns = feature.name, (feature.name,)
         self.of, self.part, self.words = feature.of, feature.part, network.vocabulary
-        self.links, self.known_vectors = Links(network), KnownVectors(network.counts, make)
+        self.links, self.known_vectors = Links(network), KnownVectors(network.counts, vectorizer)
 
     def share(self, others: Sequence[FittedFeature]) -> None:
         self.links = shared_links(self.links, others)
@@ -114,8 +115,8 @@ class _FittedSimilarity(FittedFeature):
         self.known_vectors.forget()
 
     def arrays(self) -> dict[str, NDArray]:
-        make = self.known_vectors.make
-        found = make.arrays() if isinstance(make, Topics) else {}
+        vectorizer = self.known_vectors.vectorizer
+        found = vectorizer.arrays() if isinstance(vectorizer, Topics) else {}
         if "norm" in vars(self):  # which takes longest to compute
             found["norm"] = self.norm
         return found
@@ -173,7 +174,7 @@ class _FittedSimilarity(FittedFeature):
         return 1.0 / np.where(norm > 0, norm, 1.0)
 
     def prepare(self, documents: Documents) -> csr_array:
-        new = self.known_vectors.make(documents.counts)
+        new = self.known_vectors.vectorizer(documents.counts)
         new.sort_indices()
         return new
 
@@ -199,19 +200,17 @@ class _FittedSimilarity(FittedFeature):
     def pairs(self, new: csr_array, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         if self.part == "own":
             return _dots(self.own, candidates, new, rows)[:, None]
-        rows, candidates = np.asarray(rows), np.asarray(candidates)
-        ends = self.members.indptr
-        starts = ends[candidates].astype(np.int64)
-        sizes = ends[candidates + 1] - starts
+        rows, candidates, ends = np.asarray(rows), np.asarray(candidates), self.members.indptr
         sums, place = self.hubs
-        hubs = np.flatnonzero(place[candidates] >= 0)
-        sizes[hubs] = 0
+        is_hub = place[candidates] >= 0
+        hubs, others = np.flatnonzero(is_hub), np.flatnonzero(~is_hub)
+        sizes = ends[candidates[others] + 1] - ends[candidates[others]]
         values = np.empty(len(rows))
-        for part in _runs(sizes, MEMBERS_AT_ONCE):
-            pair = np.repeat(np.arange(part.start, part.stop), sizes[part])
-            members = self.members.indices[_ranges(starts[part], sizes[part])]
-            products = self._products(new, rows[pair], members)
-            values[part] = np.bincount(pair - part.start, products, part.stop - part.start)
+        for run in _runs(sizes, MEMBERS_AT_ONCE):
+            here = others[run]
+            pair = np.repeat(np.arange(len(here)), sizes[run])
+            members = self.members.indices[token_indices(ends, candidates[here])]
+            values[here] = np.bincount(pair, self._products(new, rows[here][pair], members), len(here))
         values[hubs] = _dots(new, rows[hubs], sums, place[candidates[hubs]])
         return (values * self._factors(candidates))[:, None]
 
@@ -267,9 +266,9 @@ class _FittedSimilarity(FittedFeature):
         values = _product(words, weights, self.known_vectors.transposed)
         if self.part == "own":
             return _largest(values, size)
-        speakers = _largest(values, SPEAKERS_PER_CANDIDATE * size)
+        matches = _largest(values, MATCHES_PER_CANDIDATE * size)
         # Links count both ways, so the matrix of members is symmetric.
-        values = _product(speakers, values[speakers], self.members)
+        values = _product(matches, values[matches], self.members)
         found = np.flatnonzero(values)
         values[found] *= self._factors(found)
         return _largest(values, size)
@@ -345,12 +344,6 @@ def _largest(values: Array, size: int) -> NDArray[np.int64]:
     """Return the places of the largest values, up to so many, that are positive."""
     found = np.flatnonzero(values > 0)
     return found if len(found) <= size else found[np.argpartition(-values[found], size)[:size]]
-
-
-def _ranges(starts: Indices, sizes: Indices) -> NDArray[np.int64]:
-    """Return start, start + 1, ... for each start, as many as its size, one after the other."""
-    ends = np.cumsum(sizes, dtype=np.int64)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
 
 
 def _runs(sizes: Indices, most: int) -> list[slice]:

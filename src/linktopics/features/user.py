@@ -76,7 +76,7 @@ class Column(PairFeature):
 
 
 class _FittedColumn(FittedFeature):
-    """What the three comparisons share: finding the column."""
+    """Base of the three comparisons, which finds the column."""
 
     def __init__(self, name: str, column: str, network: DocumentNetwork) -> None:
         self.name, self.column, self.directed = name, column, network.directed
@@ -111,10 +111,8 @@ class _Equal(_FittedColumn):
     def learn(self, values: NDArray) -> None:
         self.columns = (f"same {self.column}",)
         self.values = values
-        self.codes: dict[Any, int] = {}
-        for value in values:
-            if not is_missing(value):
-                self.codes.setdefault(_hashable(value, self.column), len(self.codes))
+        distinct = dict.fromkeys(_hashable(value, self.column) for value in values if not is_missing(value))
+        self.codes = {value: code for code, value in enumerate(distinct)}
 
     def encode(self, values: NDArray) -> Array:
         codes = [np.nan if is_missing(v) else self.codes.get(_hashable(v, self.column), -1) for v in values]
@@ -161,13 +159,9 @@ class _Difference(_FittedColumn):
 class _Overlap(_FittedColumn):
     def learn(self, values: NDArray) -> None:
         self.columns = (f"shared {self.column}",)
-        self.values: list[Any] = []
-        self.codes: dict[Any, int] = {}
-        for members in map(self.members, values):
-            for member in members or ():
-                key = _hashable(member, self.column, MEMBERS_ADVICE)
-                if self.codes.setdefault(key, len(self.codes)) == len(self.values):
-                    self.values.append(member)
+        listed = (member for value in values for member in self.members(value) or ())
+        self.values = list(dict.fromkeys(_hashable(member, self.column, MEMBERS_ADVICE) for member in listed))
+        self.codes = {member: code for code, member in enumerate(self.values)}
 
     def members(self, value: Any) -> list[Any] | None:
         """Return the members of a value; a string is one member."""
@@ -238,7 +232,7 @@ class PairMatrix(PairFeature):
         ids, and so need them (make them with `DocumentNetwork.new_documents`). A document that is not among them has
         zeros.
     name : str
-        What to call it.
+        The name of the feature.
 
     Examples
     --------
@@ -311,7 +305,7 @@ class PairMatrix(PairFeature):
 
 
 class _FittedPairs(FittedFeature):
-    """What a matrix and a function share: one value, which is its own explanation."""
+    """Base of matrices and functions: one value, which is its own explanation."""
 
     def __init__(self, name: str) -> None:
         self.name, self.columns = name, (name,)
@@ -357,7 +351,7 @@ class PairFunction(PairFeature):
         Takes two arrays of ids of equal length, of sources and of targets, and returns an array of as many numbers; NaN
         for "not known". In an undirected network the order of the two means nothing.
     name : str
-        What to call it.
+        The name of the feature.
 
     Examples
     --------

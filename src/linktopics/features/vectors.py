@@ -14,7 +14,7 @@ from sklearn.utils.extmath import randomized_svd
 from linktopics.features.base import Array
 from linktopics.network.pairs import TrainingPairs
 from linktopics.sampler import Corpus, Settings
-from linktopics.sampler.runner import PosteriorSample, Schedule, run_chains, start_chains
+from linktopics.sampler.runner import Schedule, run_chains, start_chains
 from linktopics.sampler.topic_inference import infer_topics
 
 TOPIC_SWEEPS = 200
@@ -60,8 +60,8 @@ class Tfidf:
 class Topics:
     """Counts to unit vectors of the topics of a plain LDA."""
 
-    def __init__(self, sample: PosteriorSample, seed: int) -> None:
-        self.sample, self.seed = sample, seed
+    def __init__(self, word_topic: NDArray[np.float32], alpha: Array, seed: int) -> None:
+        self.word_topic, self.alpha, self.seed = word_topic, alpha, seed
 
     @classmethod
     def learn(cls, counts: csr_array, settings: Settings, seed: np.random.SeedSequence) -> Topics:
@@ -71,23 +71,21 @@ class Topics:
         corpus = Corpus.build(counts, pairs, symmetric=True)
         (chain,) = chains = start_chains(corpus, settings, [seed])
         run_chains(corpus, settings, chains, Schedule(TOPIC_SWEEPS - 1, 1, 1), verbose=False)
-        return cls(chain.samples[0], int(seed.generate_state(1)[0]))
+        (sample,) = chain.samples
+        return cls(sample.word_topic, sample.alpha, int(seed.generate_state(1)[0]))
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray]) -> Topics:
-        """Return what `arrays` described."""
-        alpha = arrays["alpha"]
-        nothing, none = np.empty((0, len(alpha)), np.float32), np.empty(0)
-        sample = PosteriorSample(0, 0.0, arrays["word_topic"], nothing, np.zeros((len(alpha), len(alpha))), none, alpha)
-        return cls(sample, int(arrays["seed"][0]))
+        """Return the topics that `arrays` describes."""
+        return cls(arrays["word_topic"], arrays["alpha"], int(arrays["seed"][0]))
 
     def arrays(self) -> dict[str, NDArray]:
         """Return what `of` needs to restore the topics."""
-        return {"word_topic": self.sample.word_topic, "alpha": self.sample.alpha, "seed": np.array([self.seed])}
+        return {"word_topic": self.word_topic, "alpha": self.alpha, "seed": np.array([self.seed])}
 
     def __call__(self, counts: csr_array) -> csr_array:
         """Return the vectors, a row for each document."""
-        shares = infer_topics(self.sample, counts, self.seed)
+        shares = infer_topics(self.word_topic, self.alpha, counts, self.seed)
         return csr_array(normalize(shares.astype(np.float64)))
 
 
@@ -98,12 +96,12 @@ class KnownVectors:
     ----------
     counts : csr_array
         Counts of the training documents.
-    make : Tfidf or Topics
-        What makes vectors of counts.
+    vectorizer : Tfidf or Topics
+        The function that turns counts into vectors.
     """
 
-    def __init__(self, counts: csr_array, make: Tfidf | Topics) -> None:
-        self.counts, self.make = counts, make
+    def __init__(self, counts: csr_array, vectorizer: Tfidf | Topics) -> None:
+        self.counts, self.vectorizer = counts, vectorizer
         self.n_compared = 0
 
     def forget(self) -> None:
@@ -114,20 +112,20 @@ class KnownVectors:
     @cached_property
     def own(self) -> csr_array:
         """The vectors, a row for each document."""
-        vectors = self.make(self.counts)
+        vectors = self.vectorizer(self.counts)
         vectors.sort_indices()
         return vectors
 
     @cached_property
     def transposed(self) -> csr_array:
-        """The vectors, a row for each word: which documents have it."""
+        """The vectors, transposed: a row for each word, with the documents that have it."""
         return csr_array(self.own.T)
 
     def products(self, new: csr_array) -> Array:
         """Return the products of new documents with all training documents.
 
-        The first few are compared with one training document after the other, which takes about as long for each as a
-        ranking; others by the words they have, for which `transposed` has to be made.
+        The first few are compared with every training document, which takes about as long for each as a ranking; later
+        ones by their words, for which `transposed` has to be computed.
         """
         self.n_compared += new.shape[0]
         if self.n_compared > MAX_SINGLE_COMPARISONS or "transposed" in vars(self):
@@ -145,7 +143,7 @@ class KnownVectors:
         return result
 
     def basis(self, n_dimensions: int, documents: NDArray[np.integer], seed: int) -> Array:
-        """Return directions in which some documents differ most, a row for each; the last result is cached."""
+        """Return the directions in which some documents differ most, as rows; the last result is cached."""
         asked = (n_dimensions, documents.tobytes(), seed)
         if vars(self).get("_basis", (None,))[0] != asked:
             some = self.own[documents]

@@ -1,7 +1,7 @@
 """Polya-Gamma variates of whole shapes.
 
 PG(1, c) is J / 4 for the Jacobi distribution J tilted by z = |c| / 2, which Devroye's method draws: a proposal from two
-pieces, an inverse Gaussian below `CUT` and an exponential above it, and an alternating series to accept it by.
+pieces, an inverse Gaussian below `CUTOFF` and an exponential above it, and an alternating series to accept it by.
 
 References
 ----------
@@ -14,10 +14,10 @@ import math
 
 from linktopics.kernels._compile import inlined, kernel
 
-CUT = 0.64
-SURE = 0.994  # the series is between this and 1, relative to its first term, wherever it is asked for
-STEPS = 64  # of the table of upper parts, per unit of z
-CLOSE = 1e-3  # more than the error of the table: where it matters, the part is computed
+CUTOFF = 0.64
+ALWAYS_ACCEPTED = 0.994  # the series is between this and 1, relative to its first term, wherever it is asked for
+TABLE_STEPS = 64  # of the table of upper parts, per unit of z
+TABLE_TOLERANCE = 1e-3  # more than the error of the table: where it matters, the part is computed
 
 
 @inlined
@@ -27,23 +27,23 @@ def _normal_cdf(x):
 
 @kernel
 def upper_part(z):
-    """Return the share of the proposal above `CUT`."""
+    """Return the share of the proposal above `CUTOFF`."""
     rate = math.pi**2 / 8 + z**2 / 2
-    upper = math.pi / (2 * rate) * math.exp(-rate * CUT)
-    root = math.sqrt(CUT)
-    lower = math.exp(-z) * _normal_cdf((CUT * z - 1) / root) + math.exp(z) * _normal_cdf(-(CUT * z + 1) / root)
+    upper = math.pi / (2 * rate) * math.exp(-rate * CUTOFF)
+    root = math.sqrt(CUTOFF)
+    lower = math.exp(-z) * _normal_cdf((CUTOFF * z - 1) / root) + math.exp(z) * _normal_cdf(-(CUTOFF * z + 1) / root)
     return upper / (upper + 2 * lower)
 
 
 @inlined
 def _inverse_gaussian(z, rng):
-    """Draw from the inverse Gaussian of mean 1 / z and shape 1, given that it is below `CUT`."""
-    if z * CUT < 1:
+    """Draw from the inverse Gaussian of mean 1 / z and shape 1, given that it is below `CUTOFF`."""
+    if z * CUTOFF < 1:
         while True:  # 1 / x is the square of a normal variate in its tail
             e = rng.standard_exponential()
-            while e * e * CUT > 2 * rng.standard_exponential():
+            while e * e * CUTOFF > 2 * rng.standard_exponential():
                 e = rng.standard_exponential()
-            x = CUT / (1 + CUT * e) ** 2
+            x = CUTOFF / (1 + CUTOFF * e) ** 2
             if rng.standard_exponential() >= 0.5 * z * z * x:
                 return x
     mean = 1 / z
@@ -52,14 +52,14 @@ def _inverse_gaussian(z, rng):
         x = mean * (1 + 0.5 * (y - math.sqrt(y * (4 + y))))
         if rng.random() * (mean + x) > mean:
             x = mean * mean / x
-        if x <= CUT:
+        if x <= CUTOFF:
             return x
 
 
 @kernel
 def accepted(u, speed):
     """Return whether u <= sum_n (-1)^n (2 n + 1) exp(-speed n (n + 1)), for speeds of 3.125 and more."""
-    if u <= SURE:
+    if u <= ALWAYS_ACCEPTED:
         return True
     n, series = 0, 1.0
     while True:
@@ -79,10 +79,10 @@ def accepted(u, speed):
 def _draw(z, upper, rng):
     while True:
         u = rng.random() - upper
-        if abs(u) < CLOSE:
+        if abs(u) < TABLE_TOLERANCE:
             u += upper - upper_part(z)
         if u < 0:
-            x = CUT + rng.standard_exponential() / (math.pi**2 / 8 + z**2 / 2)
+            x = CUTOFF + rng.standard_exponential() / (math.pi**2 / 8 + z**2 / 2)
             speed = math.pi**2 * x / 2
         else:
             x = _inverse_gaussian(z, rng)
@@ -95,14 +95,14 @@ def _draw(z, upper, rng):
 def add_polya_gamma(shape, score, table, rng, result):
     """Add a draw from PG(shape, score) to `result`; shapes are whole numbers.
 
-    ``table[k] = upper_part(k / STEPS)``, up to the largest of half the scores and one step further.
+    ``table[k] = upper_part(k / TABLE_STEPS)``, up to the largest of half the scores and one step further.
     """
     for n in range(len(shape)):
         if shape[n] < 1:
             continue
         z = 0.5 * abs(score[n])
-        k = int(z * STEPS)
-        upper = table[k] + (z * STEPS - k) * (table[k + 1] - table[k])
+        k = int(z * TABLE_STEPS)
+        upper = table[k] + (z * TABLE_STEPS - k) * (table[k + 1] - table[k])
         total = 0.0
         for _ in range(int(shape[n])):
             total += _draw(z, upper, rng)

@@ -28,16 +28,17 @@ from linktopics.kernels.simd import (
     zero_block,
 )
 
-# exp(v) is kept as a product of factors. Fresh, its entries are exp(FLOOR) ... 1; the factors of past changes may then
-# move them by SPAN either way, and those of the token in hand by SPAN again. So a topic at the floor, whose true weight
-# may be less, has at most exp(FLOOR + 4 SPAN) = 2e-9 of the weight of another.
-FLOOR = np.float32(-60.0)
-SPAN = np.float32(10.0)
-WEAR = np.float32(0.125)  # charged per change for rounding: at most 80 changes between two fresh starts
-AHEAD = 4  # tokens whose words are fetched early
-LINE = 16  # topics in a line of the cache
-NEAR = 2**18  # numbers that are near enough without fetching them early: a megabyte
-NARROW = np.float32(0.34)  # rows with no larger entry need no more than `_exp_near_zero`
+# exp(v) is kept as a product of factors. Just computed, its entries are exp(MIN_LOG_FACTOR) ... 1; the factors of past
+# changes may then move them by MAX_LOG_CHANGE either way, and those of the current token by MAX_LOG_CHANGE again. So a
+# topic at the minimum, whose true weight may be less, has at most exp(MIN_LOG_FACTOR + 4 MAX_LOG_CHANGE) = 2e-9 of the
+# weight of another.
+MIN_LOG_FACTOR = np.float32(-60.0)
+MAX_LOG_CHANGE = np.float32(10.0)
+ROUNDING_CHARGE = np.float32(0.125)  # charged per change for rounding: at most 80 changes between two fresh starts
+PREFETCH_TOKENS = 4  # tokens whose words are fetched early
+CACHE_LINE_TOPICS = 16  # topics in a line of the cache
+PREFETCH_MIN_ENTRIES = 2**18  # numbers that are near enough without fetching them early: a megabyte
+NARROW_EXTENT = np.float32(0.34)  # rows with no larger entry need no more than `_exp_near_zero`
 PADDING = np.float32(-1e30)
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
@@ -80,7 +81,7 @@ def _combine(topics, n, index, x, rows, out, i):
 
 @inlined
 def _prefetch_row(topics, rows, i):
-    for k in range(0, len(topics), LINE):
+    for k in range(0, len(topics), CACHE_LINE_TOPICS):
         prefetch(rows, i, k)
     prefetch(rows, i, len(topics) - 1)
 
@@ -137,10 +138,10 @@ def _exp_row(topics, t, A, EA):
     for k in range(0, len(topics), LANES):
         largest = larger(largest, magnitude(load(A, t, k)))
     extent = maximum(largest)
-    if extent <= NARROW:
+    if extent <= NARROW_EXTENT:
         for k in range(0, len(topics), LANES):
             store(EA, t, k, _exp_near_zero(load(A, t, k)))
-    elif extent <= SPAN:
+    elif extent <= MAX_LOG_CHANGE:
         for k in range(0, len(topics), LANES):
             store(EA, t, k, _exp(load(A, t, k)))
     return extent
@@ -165,7 +166,7 @@ def _exp_shifted(topics, work, x, t, out, i):
     top = splat(maximum(top))
     for k in range(0, len(topics), LANES):
         v = load(work, _V, k) + load(x, t, k) + load(work, _PADDING, k)
-        store(out, i, k, _exp(larger(v - top, splat(FLOOR))))
+        store(out, i, k, _exp(larger(v - top, splat(MIN_LOG_FACTOR))))
 
 
 @inlined
@@ -263,7 +264,7 @@ def sweep(
     for i in range(first, last):
         most = max(most, out_start[i + 1] - out_start[i] + in_start[i + 1] - in_start[i])
     pulled = np.zeros((most + 1, K), np.float32)
-    far = projection.size + word_topic.size > NEAR
+    far = projection.size + word_topic.size > PREFETCH_MIN_ENTRIES
 
     for i in range(first, last):
         n_tokens = start[i + 1] - start[i]
@@ -283,7 +284,7 @@ def sweep(
             _curvature_row(topics, met[j], m, pulled, A)
         for j in range(n_met):
             extent[met[j]] = _exp_row(topics, met[j], A, EA) if exact else ZERO
-        wander = SPAN + ONE
+        wander = MAX_LOG_CHANGE + ONE
         # Rows at the other ends of the next document's pairs are fetched while the tokens of this one are drawn.
         after = min(i + 1, last - 1)
         next_out, next_in = out_start[after], in_start[after]
@@ -294,7 +295,7 @@ def sweep(
             t = np.int64(assignments[n])
             w = np.int64(words[n])
             if far:
-                soon = np.int64(words[min(n + AHEAD, len(words) - 1)])
+                soon = np.int64(words[min(n + PREFETCH_TOKENS, len(words) - 1)])
                 _prefetch_row(topics, word_topic, soon)
                 for e in range(next_out, min(next_out + out_share, out_start[after + 1])):
                     _prefetch_row(topics, projection, target[e])
@@ -302,21 +303,21 @@ def sweep(
                     _prefetch_row(topics, projection, entering + in_source[e])
                 next_out += out_share
                 next_in += in_share
-            if wander > SPAN or extent[t] > SPAN:
+            if wander > MAX_LOG_CHANGE or extent[t] > MAX_LOG_CHANGE:
                 _levels(topics, i, n_met, met, count, doc_topic, A, work)
-                if wander > SPAN:
+                if wander > MAX_LOG_CHANGE:
                     _exp_shifted(topics, work, work, _ZERO, work, _E)
                     for k in range(0, K, LANES):
                         store(work, _Q, k, load(work, _BASE, k) * load(work, _E, k))
                     wander = ZERO
-                if extent[t] > SPAN:
+                if extent[t] > MAX_LOG_CHANGE:
                     _exp_shifted(topics, work, A, t, EA, K)
             # Weights are (word_topic + beta) * work[q] * EA[r], but for t, where the token itself is not counted.
             # The maximum keeps the compiler from adding up beta - 1 first, in which a small beta would be lost.
             rest = (
                 (max(word_topic[w, t] - ONE, ZERO) + beta) * (max(doc_topic[i, t] - ONE, ZERO) + alpha[0, t]) * less[t]
             )
-            if extent[t] <= SPAN:
+            if extent[t] <= MAX_LOG_CHANGE:
                 q, r = _Q, t
                 rest *= work[_E, t] * EA[t, t]
             else:
@@ -353,11 +354,11 @@ def sweep(
             _put(work, _BASE, t, (doc_topic[i, t] + alpha[0, t]) * inverse[0, t], unit)
             _put(work, _BASE, s, (doc_topic[i, s] + alpha[0, s]) * inverse[0, s], unit)
             if exact:
-                wander += extent[t] + extent[s] + WEAR
+                wander += extent[t] + extent[s] + ROUNDING_CHARGE
             if not exact:
                 for k in range(0, K, LANES):
                     store(work, _Q, k, load(work, _BASE, k) * load(work, _E, k))
-            elif wander <= SPAN:
+            elif wander <= MAX_LOG_CHANGE:
                 for k in range(0, K, LANES):
                     x = load(work, _E, k) * load(EA, t, k) / load(EA, s, k)
                     store(work, _E, k, x)

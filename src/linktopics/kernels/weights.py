@@ -14,9 +14,9 @@ import numpy as np
 from linktopics.kernels._compile import inlined, kernel, precise_kernel
 from linktopics.kernels.simd import LANES, load, prefetch, splat, store, total
 
-AHEAD = 8  # pairs whose rows are fetched early
-LINE = 16  # topics in a line of the cache
-FLUSH = 256  # documents summed in float32 before the sum goes to float64
+PREFETCH_PAIRS = 8  # pairs whose rows are fetched early
+CACHE_LINE_TOPICS = 16  # topics in a line of the cache
+FLOAT32_DOCUMENTS = 256  # documents summed in float32 before the sum goes to float64
 
 
 @kernel
@@ -52,8 +52,8 @@ def _add_outer(topics, row, topic, share, i, squared, pulled, block):
 @inlined
 def _fetch(topics, doc_topic, target, e):
     """Prefetch the row of a later pair."""
-    j = target[min(e + AHEAD, len(target) - 1)]
-    for k in range(0, len(topics), LINE):
+    j = target[min(e + PREFETCH_PAIRS, len(target) - 1)]
+    for k in range(0, len(topics), CACHE_LINE_TOPICS):
         prefetch(doc_topic, j, k)
 
 
@@ -82,7 +82,7 @@ def _outer_sum(topics, row, topic, share, inverse, doc_topic, out_start, target,
                     c = load(doc_topic, j, k)
                     store(pulled, 0, k, load(pulled, 0, k) + y * (c * c if squared else c))
             _add_outer(topics, row, topic, share, i, squared, pulled, block)
-        if i % FLUSH == FLUSH - 1:
+        if i % FLOAT32_DOCUMENTS == FLOAT32_DOCUMENTS - 1:
             _flush(block, result)
     _flush(block, result)
 
@@ -136,7 +136,7 @@ def precision_product(topics, row, topic, share, inverse, doc_topic, out_start, 
                 for k in range(0, len(topics), LANES):
                     store(pulled, 0, k, load(pulled, 0, k) + y * load(doc_topic, j, k))
             _add_outer(topics, row, topic, share, i, False, pulled, block)
-        if i % FLUSH == FLUSH - 1:
+        if i % FLOAT32_DOCUMENTS == FLOAT32_DOCUMENTS - 1:
             _flush(block, result)
     _flush(block, result)
 

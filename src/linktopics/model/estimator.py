@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +23,7 @@ from linktopics.diagnostics import mixing_table, to_inference_data
 from linktopics.engines import Engine
 from linktopics.errors import DataError, MixingWarning, ModelError
 from linktopics.interop import pyldavis_input, to_networkx
+from linktopics.model.count_input import CountEstimator
 from linktopics.model.run import TrainingRun, check_extends
 from linktopics.model.summary import (
     SUMMARY_COLUMNS,
@@ -36,15 +36,8 @@ from linktopics.model.summary import (
 )
 from linktopics.model.training import extended_run, prepare_run, train
 from linktopics.network import DocumentNetwork
-from linktopics.network.inputs import (
-    resolve_counts,
-    resolve_documents,
-    resolve_links,
-    resolve_network,
-    seed_sequence,
-)
+from linktopics.network.inputs import resolve_counts, resolve_documents, resolve_links, resolve_network, seed_sequence
 from linktopics.network.pairs import AUTO
-from linktopics.network.validation import user_stacklevel
 from linktopics.prediction.predictor import Predictor
 from linktopics.prediction.words_from_links import WordPredictionMixin, word_probabilities
 from linktopics.registry import LOSSES
@@ -53,6 +46,7 @@ from linktopics.sampler.settings import LINK_RANGE, PRIOR_RANGE
 from linktopics.storage import Checkpoint, ModelFolder, RunWriter, hold_checkpoint, load_run
 from linktopics.storage.manifest import format_error
 from linktopics.utils.checks import check_whole_number
+from linktopics.utils.warn import warn_user
 
 if TYPE_CHECKING:
     import networkx
@@ -77,10 +71,11 @@ PAPER_SETTING: dict[str, Any] = {
     "calibration": "sampling",
     "n_chains": 1,
 }
-"""Where the paper does other than our defaults."""
+"""Parameters that the paper sets differently from our defaults."""
 
 
-class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEstimator):
     """Topics of documents that also explain which documents link to which.
 
     Words follow latent Dirichlet allocation. A pair of documents has the score ``zbar_i @ U @ zbar_j``, where zbar_i
@@ -244,7 +239,6 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     """
 
     _reads_networks = True  # as new documents, for their ids and columns
-    _run: TrainingRun
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_topics": [_between(Integral, 1, 32767)],
         "loss": [StrOptions(LOSSES.keys())],
@@ -254,7 +248,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         "beta": [_between(Real, *PRIOR_RANGE)],
         "learn_alpha": [StrOptions({"symmetric", "per-topic"}), None],
         "learn_beta": ["boolean"],
-        "seed_words": "no_validation",  # `resolve_seed_words` has better words for it
+        "seed_words": "no_validation",  # `resolve_seed_words` checks it
         "seed_weight": [_between(Integral, 1, 2**20), None],
         "weight_variance": [_between(Real, *LINK_RANGE)],
         "link_cost": [_between(Real, *LINK_RANGE), None],
@@ -262,7 +256,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         "margin": [_between(Real, 0, LINK_RANGE[1])],
         "negatives": [_between(Real, 0, MOST_PER_LINK), StrOptions({AUTO})],
         "calibration": [StrOptions({"held-out", "sampling"}), None],
-        "pair_features": "no_validation",  # `resolve_features` has better words for it
+        "pair_features": "no_validation",  # `resolve_features` checks it
         "intercept": ["boolean"],
         "n_burn_in": [_between(Integral, 0, MOST_SWEEPS)],
         "n_samples": [_between(Integral, 1, MOST_SWEEPS)],
@@ -275,64 +269,34 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         "verbose": ["boolean", StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        loss: str = "logistic",
-        weights: str = "full",
-        sampler: str = "exact",
-        alpha: float = 5.0,
-        beta: float = 0.01,
-        learn_alpha: str | None = None,
-        learn_beta: bool = False,
-        seed_words: Any = None,
-        seed_weight: int | None = None,
-        weight_variance: float = 10.0,
-        link_cost: float | None = None,
-        nonlink_cost: float = 1.0,
-        margin: float = 1.0,
-        negatives: float | str = AUTO,
-        calibration: str | None = "held-out",
-        pair_features: Any = "default",
-        intercept: bool = False,
-        n_burn_in: int = 300,
-        n_samples: int = 10,
-        thin: int = 20,
-        n_chains: int = 4,
-        directed: bool | None = None,
-        random_state: Any = None,
-        n_shards: int = 1,
-        n_jobs: int | None = None,
-        verbose: bool | str = "auto",
-    ) -> None:
-        self.n_topics = n_topics
-        self.loss = loss
-        self.weights = weights
-        self.sampler = sampler
-        self.alpha = alpha
-        self.beta = beta
-        self.learn_alpha = learn_alpha
-        self.learn_beta = learn_beta
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.weight_variance = weight_variance
-        self.link_cost = link_cost
-        self.nonlink_cost = nonlink_cost
-        self.margin = margin
-        self.negatives = negatives
-        self.calibration = calibration
-        self.pair_features = pair_features
-        self.intercept = intercept
-        self.n_burn_in = n_burn_in
-        self.n_samples = n_samples
-        self.thin = thin
-        self.n_chains = n_chains
-        self.directed = directed
-        self.random_state = random_state
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_topics: int = 20
+    _: KW_ONLY
+    loss: str = "logistic"
+    weights: str = "full"
+    sampler: str = "exact"
+    alpha: float = 5.0
+    beta: float = 0.01
+    learn_alpha: str | None = None
+    learn_beta: bool = False
+    seed_words: Any = None
+    seed_weight: int | None = None
+    weight_variance: float = 10.0
+    link_cost: float | None = None
+    nonlink_cost: float = 1.0
+    margin: float = 1.0
+    negatives: float | str = AUTO
+    calibration: str | None = "held-out"
+    pair_features: Any = "default"
+    intercept: bool = False
+    n_burn_in: int = 300
+    n_samples: int = 10
+    thin: int = 20
+    n_chains: int = 4
+    directed: bool | None = None
+    random_state: Any = None
+    n_shards: int = 1
+    n_jobs: int | None = None
+    verbose: bool | str = "auto"
 
     @classmethod
     def from_paper(cls, name: str, n_topics: int = 20, **parameters: Any) -> RelationalTopicModel:
@@ -382,17 +346,17 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         links : array-like of shape (n_links, 2) or square sparse matrix, default=None
             Links between the rows of a count matrix, from source to target.
         checkpoint : Checkpoint or path, default=None
-            A folder in which to save the run while its chains are running, and the model when it is done; a
-            `Checkpoint` also says how often. After an interrupt or a crash
+            A folder in which to save the run while its chains are running, and the model at the end; a `Checkpoint`
+            also says how often. After an interrupt or a crash
             ``RelationalTopicModel.load(path, unfinished=True).resume()`` continues, to the same result. A checkpoint
-            that cannot be written, because the disk is full or gone, is left out with a `CheckpointWarning`, and the
+            that cannot be written, because the disk is full or gone, is skipped with a `CheckpointWarning`, and the
             last good one stays. If the end of the run cannot be written, `ModelError` is raised when the model is
             fitted, so that `save` can save it elsewhere. One fit or save at a time may write to a folder; others are
             refused.
         overwrite : bool, default=False
             Whether to replace a model that is in the folder of `checkpoint`.
         engine : {"threads", "ray"} or Engine, default="threads"
-            Who runs the shards of chains: threads of this process, or actors of a Ray cluster
+            What runs the shards of chains: threads of this process, or actors of a Ray cluster
             (`linktopics.engines.Ray`). The model is the same, bit for bit.
 
         Returns
@@ -568,12 +532,12 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         path : path
             The folder.
         vectorizer : object, default=None
-            What reads new texts, where that could not be saved.
+            Reads new texts; needed where the vectorizer could not be saved.
         functions : mapping from str to callable, default=None
             The functions of pairs, by the name of their `PairFunction`.
         unfinished : bool, default=False
             Whether to load also a run that was interrupted, to continue it with `resume`. If its last checkpoint is
-            damaged, the one before is loaded, with a `CheckpointWarning`; without, what is damaged is refused.
+            damaged, the one before is loaded, with a `CheckpointWarning`. Otherwise damage is refused.
         verify : bool, default=False
             Compare large files with their checksums as well; small ones always are, and all of `unfinished` runs.
 
@@ -630,13 +594,10 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         >>> model.transform(["kittens purr"]).shape
         (1, 2)
         """
-        check_is_fitted(self)
-        counts = resolve_counts(self, X)
         predictor = self.predictor
-        shares = np.mean(
-            [predictor.infer(sample, counts) for sample in predictor.reference_samples], axis=0, dtype=float
-        )
-        return smoothed_proportions(shares, counts.sum(1), self.alpha_)
+        counts = resolve_counts(self, X)
+        drawn = [predictor.infer(sample, counts) for sample in predictor.reference_samples]
+        return smoothed_proportions(np.mean(drawn, axis=0, dtype=float), counts.sum(1), self.alpha_)
 
     def predict_links(
         self, documents: Any, candidates: Any = None, direction: str = "both", *, raw: bool = False
@@ -672,7 +633,6 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         >>> model.predict_links([[1, 1, 0, 0]]).shape
         (1, 4)
         """
-        check_is_fitted(self)
         return self.predictor.predict(resolve_documents(self, documents), candidates, direction, raw=raw)
 
     def suggest_links(
@@ -720,9 +680,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         >>> list(model.suggest_links("kittens purr", top=2).columns)
         ['document', 'id', 'title', 'probability', 'lower', 'upper', 'score', 'why']
         """
-        check_is_fitted(self)
-        new = resolve_documents(self, documents)
-        return self.predictor.suggest(new, top, direction, interval, search)
+        return self.predictor.suggest(resolve_documents(self, documents), top, direction, interval, search)
 
     def suggest_links_for(
         self, ids: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
@@ -833,7 +791,6 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         >>> model.word_probabilities([[0], [2, 3]]).shape
         (2, 4)
         """
-        check_is_fitted(self)
         return word_probabilities(self.predictor, *resolve_links(self.network_, links, linked_by))
 
     def topics(self, n_words: int = 8, *, n_documents: int = 0, coherence: str | None = None) -> pd.DataFrame:
@@ -997,7 +954,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
             checkpoints.finish()  # if this fails, the model is fitted all the same, and can be saved elsewhere
         advice = mixing_advice(self) if len(run.chains) > 1 else None
         if advice is not None:
-            warnings.warn(advice, MixingWarning, stacklevel=user_stacklevel())
+            warn_user(advice, MixingWarning)
         return self
 
     def _writer(self, folder: ModelFolder, run: TrainingRun) -> RunWriter:
@@ -1013,7 +970,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
 
     @property
     def predictor(self) -> Predictor:
-        """The predictor of the kept samples: arrays in, arrays out; an internal class that may change."""
+        """The predictor of the kept samples, if the model is fitted; an internal class that may change."""
         check_is_fitted(self)
         run, kept = self._run, self._run.predictor
         if kept is None or kept.samples is not self.samples_ or kept.best_chain != self.best_chain_:
@@ -1070,13 +1027,6 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     @property
     def _n_features_out(self) -> int:
         return len(self.topic_word_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True  # whole numbers, as counts are
-        return tags
 
 
 def _mean(arrays: list[NDArray[np.floating]]) -> NDArray[np.float64]:

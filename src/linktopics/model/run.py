@@ -1,4 +1,4 @@
-"""TrainingRun: all that a fit works with and leaves behind, from which it can continue."""
+"""TrainingRun: the data, chains and results of a fit, from which it can continue."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from linktopics.sampler.partition import token_indices
 from linktopics.sampler.runner import Chain, PosteriorSample, Schedule
 from linktopics.stuck_chains import StuckChain, stuck_chains
 
-CHUNK = 2**16
+CHUNK_TOKENS = 2**16
 """Tokens whose topics are looked up, or drawn, at once."""
 
 
 @dataclass
 class TrainingRun:
-    """A fit, finished or on its way.
+    """A fit, finished or unfinished.
 
     Attributes
     ----------
@@ -35,13 +35,13 @@ class TrainingRun:
     settings : Settings
         The model.
     schedule : Schedule
-        How far the chains go.
+        How long the chains run.
     features : FeatureSet
-        What is known of pairs besides topics.
+        Features of pairs.
     chains : list of Chain
         The chains.
     entropy : list of int
-        What all random numbers come from.
+        Entropy of the seed of all random numbers.
     inference_seed : int
         Seed of the topics of new documents.
     n_pairs : int
@@ -49,17 +49,17 @@ class TrainingRun:
     quantities : list of str
         Names of the columns of traces.
     calibration : LinkCalibration or None
-        Turns the model's own probabilities into those of links; None until the chains are done.
+        The map from the model's own probabilities to those of links; None until the chains have finished.
     reference_chain : int or None
-        The chain whose topics are described; None is the one with the highest log joint.
+        The chain whose topics and weights describe the model; None is the one with the highest log joint.
     corpus : Corpus or None
-        What the chains read; None while it is on disk.
+        Tokens and pairs of the network; None while they are on disk.
     corpus_loader : callable or None
         Reads the corpus that is still on disk: sets `corpus` and completes the states.
     predictor : Predictor or None
         The predictor used for the samples so far.
     checksum : str or None
-        Checksum of the manifest that the run was loaded from; None is a run that was not.
+        Checksum of the manifest that the run was loaded from; None if it was not loaded.
     """
 
     network: DocumentNetwork
@@ -113,14 +113,14 @@ class TrainingRun:
 
     @property
     def left_out(self) -> list[StuckChain]:
-        """Chains that are stuck, which are ignored; the reference chain is never among them."""
+        """The chains that are stuck, which predictions ignore; the reference chain is never among them."""
         column = self.quantities.index(LOG_JOINT)
         stuck = stuck_chains(np.stack([chain.trace[self.schedule.n_burn_in :, column] for chain in self.chains]))
         return [one for one in stuck if one.chain != self.reference_chain]
 
     @property
     def counted(self) -> list[Chain]:
-        """The chains that predictions and calibration rest on: all but those that are stuck."""
+        """The chains that predictions and calibration use: all but those that are stuck."""
         without = {one.chain for one in self.left_out}
         return [chain for number, chain in enumerate(self.chains) if number not in without]
 
@@ -158,7 +158,7 @@ def warm_start_state(
     seed: np.random.SeedSequence,
     n_shards: int = 1,
 ) -> State:
-    """Return a state over a changed network in which all tokens that were there before keep their topics.
+    """Return a state over a changed network in which all tokens of the old network keep their topics.
 
     Documents are the same if their ids are, words if their names are. Other tokens draw a topic from those of their
     word and of their document; weights stay.
@@ -182,7 +182,7 @@ def warm_start_state(
     rng = np.random.default_rng(for_topics)
     K = old.settings.n_topics
     priors = state.priors
-    assignments = _matched(old, corpus, network, state)
+    assignments = _matched_topics(old, corpus, network, state)
     new = np.flatnonzero(assignments < 0)
     assignments[new] = 0
     doc_topic, word_topic, topic_total = count_topics(corpus, assignments, K)
@@ -192,10 +192,10 @@ def warm_start_state(
     topic_total[0] -= len(new)
     word_topic[corpus.seeds.word, corpus.seeds.topic] += corpus.seeds.amount.astype(np.float32)
     mass = topic_total[:K] + priors.topic_mass(corpus)
-    for first in range(0, len(new), CHUNK):
-        part = new[first : first + CHUNK]
+    for first in range(0, len(new), CHUNK_TOKENS):
+        part = new[first : first + CHUNK_TOKENS]
         p = (word_topic[corpus.words[part], :K] + priors.beta) / mass
-        p *= doc_topic[document[first : first + CHUNK], :K] + priors.alpha
+        p *= doc_topic[document[first : first + CHUNK_TOKENS], :K] + priors.alpha
         sums = np.cumsum(p, axis=1)
         drawn = (sums < rng.random(len(part))[:, None] * sums[:, -1:]).sum(axis=1)
         assignments[part] = np.minimum(drawn, K - 1)
@@ -217,15 +217,15 @@ def warm_start_state(
     )
 
 
-def _matched(old: TrainingRun, corpus: Corpus, network: DocumentNetwork, state: State) -> NDArray[np.int32]:
+def _matched_topics(old: TrainingRun, corpus: Corpus, network: DocumentNetwork, state: State) -> NDArray[np.int32]:
     """Return for each token the topic of the same token of the old network; -1 if there is none."""
     before = old.load_corpus()
     place = {id: number for number, id in enumerate(old.network.ids.tolist())}
     documents = np.array([place.get(id, -1) for id in network.ids.tolist()], dtype=np.int64)  # in the old network
-    words = _words_in(old.network, network)
+    words = _word_positions(old.network, network)
     result = np.full(corpus.n_tokens, -1, dtype=np.int32)
-    edges = np.unique(np.searchsorted(corpus.start, [*range(0, corpus.n_tokens, CHUNK), corpus.n_tokens]))
-    for first, last in pairwise(edges.tolist()):  # some documents at a time: the numbers below are many for each token
+    edges = np.unique(np.searchsorted(corpus.start, [*range(0, corpus.n_tokens, CHUNK_TOKENS), corpus.n_tokens]))
+    for first, last in pairwise(edges.tolist()):  # in blocks: the arrays below have several numbers per token
         known = np.flatnonzero(documents[first:last] >= 0)
         same = documents[first:last][known]
         tokens, lengths = token_indices(before.start, same), before.start[same + 1] - before.start[same]
@@ -246,7 +246,7 @@ def _matched(old: TrainingRun, corpus: Corpus, network: DocumentNetwork, state: 
     return result
 
 
-def _words_in(old: DocumentNetwork, new: DocumentNetwork) -> NDArray[np.int64]:
+def _word_positions(old: DocumentNetwork, new: DocumentNetwork) -> NDArray[np.int64]:
     """Return the number that each word of one network has in another; -1 if none."""
     if old.vocabulary is None or new.vocabulary is None:
         return np.where(np.arange(old.n_words) < new.n_words, np.arange(old.n_words), -1)

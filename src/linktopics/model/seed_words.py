@@ -13,12 +13,12 @@ from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.sampler import Seeds
 
-SHARE, LEAST = 0.01, 10
+SEED_SHARE, MIN_SEED_TOKENS = 0.01, 10
 """Default prior tokens of a seed word: this share of the tokens of an average topic, and at least so many."""
 
 
 def resolve_seed_words(seed_words: Any, seed_weight: int | None, n_topics: int, network: DocumentNetwork) -> Seeds:
-    """Return the prior tokens that seed words stand for.
+    """Return the prior tokens of seed words.
 
     Parameters
     ----------
@@ -31,19 +31,20 @@ def resolve_seed_words(seed_words: Any, seed_weight: int | None, n_topics: int, 
     network : DocumentNetwork
         Its words.
     """
-    places: list[tuple[int, int]] = []
-    for topic, words in _by_topic(seed_words).items():
+    entries: list[tuple[int, int]] = []
+    for topic, words in _words_by_topic(seed_words).items():
         if isinstance(topic, bool) or not isinstance(topic, Integral) or not 0 <= int(topic) < n_topics:
             raise ValueError(f"seed_words names topic {topic!r}; topics are numbered from 0 to {n_topics - 1}.")
         if isinstance(words, str) or not isinstance(words, Iterable):
             raise ValueError(f"seed_words of topic {topic} are {words!r}; pass a list of words.")
-        places += [(_place(word, network), int(topic)) for word in words]
-    unique = np.array(sorted(set(places)), dtype=np.int64).reshape(-1, 2)
-    amount = max(LEAST, round(SHARE * network.n_tokens / n_topics)) if seed_weight is None else seed_weight
-    return Seeds(unique[:, 0], unique[:, 1], np.full(len(unique), float(amount)))
+        entries += [(_word_index(word, network), int(topic)) for word in words]
+    unique = np.array(sorted(set(entries)), dtype=np.int64).reshape(-1, 2)
+    if seed_weight is None:
+        seed_weight = max(MIN_SEED_TOKENS, round(SEED_SHARE * network.n_tokens / n_topics))
+    return Seeds(unique[:, 0], unique[:, 1], np.full(len(unique), float(seed_weight)))
 
 
-def _by_topic(seed_words: Any) -> Mapping[Any, Any]:
+def _words_by_topic(seed_words: Any) -> Mapping[Any, Any]:
     if seed_words is None:
         return {}
     if isinstance(seed_words, Mapping):
@@ -53,8 +54,8 @@ def _by_topic(seed_words: Any) -> Mapping[Any, Any]:
     return dict(enumerate(seed_words))
 
 
-def _place(word: Any, network: DocumentNetwork) -> int:
-    """Return the number of a word, which is itself one where words have no names."""
+def _word_index(word: Any, network: DocumentNetwork) -> int:
+    """Return the number of a word; without a vocabulary, words are given by number."""
     if network.vocabulary is None:
         if isinstance(word, bool) or not isinstance(word, Integral) or not 0 <= int(word) < network.n_words:
             raise DataError(

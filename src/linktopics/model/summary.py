@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linktopics.model.estimator import RelationalTopicModel
 
 SUMMARY_COLUMNS = 100
-"""Columns that a summary fits in."""
+"""Width of a summary in characters."""
 
 MIN_TOPIC_DIVERSITY = 0.4
 """Topic diversity below which topics repeat one another."""
@@ -27,14 +27,14 @@ def smoothed_proportions(
 ) -> NDArray[np.float64]:
     """Return the posterior mean of topic proportions, given shares of tokens; empty documents have the prior's."""
     proportions = np.multiply(shares, lengths[:, None], dtype=np.float64)
-    proportions += alpha  # in place: one array of documents x K, not five
+    proportions += alpha  # in place, to hold one array of documents x K in memory instead of five
     proportions /= lengths[:, None] + alpha.sum()
     proportions /= proportions.sum(1, keepdims=True)
     return proportions
 
 
 def typical_documents(shares: NDArray[np.float64], lengths: NDArray[np.integer], n: int) -> NDArray[np.int64]:
-    """Return the documents with most tokens of a topic, of which they have shares, those first mostly about it."""
+    """Return the documents with the most tokens of a topic, given its share in each; first those mostly about it."""
     return np.lexsort((-shares * lengths, shares < 0.5))[:n]
 
 
@@ -60,7 +60,7 @@ def topic_table(model: RelationalTopicModel, n_words: int, n_documents: int, coh
 
 
 def trace_after_burn_in(model: RelationalTopicModel, *, counted: bool = False) -> dict[str, NDArray[np.float64]]:
-    """Return the trace after burn-in, of all chains or of those that are `counted`: not left out as stuck."""
+    """Return the trace after burn-in, of all chains or only of those that are `counted`, not left out as stuck."""
     left_out = list(model.left_out_chains_) if counted else []
     return {name: np.delete(values[:, model.n_burn_in_ :], left_out, axis=0) for name, values in model.trace_.items()}
 
@@ -100,14 +100,14 @@ def summary_text(model: RelationalTopicModel, n_topics: int | None, width: int, 
 
 
 def _mean_coherence(model: RelationalTopicModel) -> float:
-    """Return the mean over topics; topics of one word have none, and it is NaN if all are such."""
+    """Return the mean over the topics that have a coherence; NaN if none has one."""
     found = np.asarray(model.coherence())
     known = found[~np.isnan(found)]
     return float(known.mean()) if len(known) else float("nan")
 
 
 def _too_many_topics(model: RelationalTopicModel) -> str | None:
-    """Return advice if topics repeat one another and their words do not go together: too little to learn from."""
+    """Return advice if topics repeat one another and are not coherent, so that the text is too short for so many."""
     n_topics, network = len(model.topic_word_), model.network_
     if n_topics == 1 or model.topic_diversity() > MIN_TOPIC_DIVERSITY or _mean_coherence(model) > 0:
         return None
@@ -118,8 +118,8 @@ def _too_many_topics(model: RelationalTopicModel) -> str | None:
 
 
 def _mixing(table: pd.DataFrame) -> str:
-    """Return the worst values of `diagnostics`, in a line."""
-    if not table[["r_hat", "ess"]].notna().any().all():  # of what never changes neither is known
+    """Return a line with the worst values of `diagnostics`."""
+    if not table[["r_hat", "ess"]].notna().any().all():  # a quantity that never changes has neither
         return "too few sweeps after burn-in to tell"
     worst, slowest = table["r_hat"].idxmax(), table["ess"].idxmin()
     return (

@@ -27,14 +27,14 @@ from linktopics.storage import Checkpoint, CheckpointWriter, ModelFolder, RunWri
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
 
 CALIBRATION_SCHEDULE = Schedule(n_burn_in=20, n_samples=4, thin=5)
-"""Of chains that continue without the documents that are held out, with at most as many samples as the model."""
+"""Schedule of the chains that continue without the held-out documents; they draw no more samples than the model."""
 
 Parameters = Mapping[str, Any]
 """Parameters of `RelationalTopicModel` by name, as `get_params` returns them."""
 
 
 def model_settings(parameters: Parameters, n_documents: int) -> Settings:
-    """Return what the sampler needs of the parameters, in Python's numbers: NumPy's may be too short for sums."""
+    """Return the settings of the sampler, as Python numbers: sums of short NumPy numbers may overflow."""
     weights, cost = parameters["weights"], parameters["link_cost"]
     return Settings(
         n_topics=int(parameters["n_topics"]),
@@ -51,19 +51,14 @@ def model_settings(parameters: Parameters, n_documents: int) -> Settings:
 def prepare_run(
     parameters: Parameters, network: DocumentNetwork, seed: np.random.SeedSequence, *, start: bool = True
 ) -> TrainingRun:
-    """Return a run that has all it needs and has not begun; without `start` it has no chains yet."""
+    """Return a run that is ready to begin; without `start` it has no chains yet."""
     given = resolve_features(parameters["pair_features"], parameters["intercept"])
     settings = model_settings(parameters, network.n_documents)
     seeds = resolve_seed_words(parameters["seed_words"], parameters["seed_weight"], settings.n_topics, network)
     check_sizes(network, seeds.amount.max(initial=0.0))
     for_pairs, for_inference, *for_chains, for_features = seed.spawn(3 + int(parameters["n_chains"]))
-    pairs = sample_pairs(
-        network.links,
-        network.n_documents,
-        network.directed,
-        parameters["negatives"],
-        np.random.default_rng(for_pairs),
-    )
+    rng, negatives = np.random.default_rng(for_pairs), parameters["negatives"]
+    pairs = sample_pairs(network.links, network.n_documents, network.directed, negatives, rng)
     features, values = fit_features(given, network, pairs, settings, for_features, parameters["verbose"])
     corpus = Corpus.build(network.counts, pairs, not network.directed, values, seeds)
     schedule = Schedule(
@@ -92,7 +87,7 @@ def warm_started_run(
     network: DocumentNetwork,
     seed: np.random.SeedSequence,
 ) -> TrainingRun:
-    """Return a run over a changed network that begins where some chains of another are."""
+    """Return a run over a changed network whose chains begin with the states of those of another run."""
     run = prepare_run(parameters, network, seed, start=False)
     corpus, settings = run.load_corpus(), run.settings
     for number, (chain, its_seed) in enumerate(zip(chains, seed.spawn(len(chains)), strict=True)):
@@ -107,7 +102,7 @@ def warm_started_run(
 def extended_run(
     parameters: Parameters, old: TrainingRun, best_chain: int, network: DocumentNetwork, n_burn_in: int
 ) -> TrainingRun:
-    """Return a run over a changed network that begins where the old one is, and describes the same chain."""
+    """Return a run over a changed network that continues the old one and keeps its reference chain."""
     n_chains = int(parameters["n_chains"])
     seed = np.random.SeedSequence([*old.entropy, len(old.entropy)])
     chains = [old.chains[number % len(old.chains)] for number in range(n_chains)]
@@ -136,18 +131,18 @@ def train(
     run : TrainingRun
         Changed in place.
     schedule : Schedule
-        How far to go.
+        How long the chains run.
     checkpoint : Checkpoint or None
         How often to write checkpoints; None writes none.
     writer : callable
         Writes all of the run to a folder, and returns the `RunWriter` that writes its chains again.
     engine : {"threads", "ray"} or Engine
-        Who runs the shards of chains.
+        What runs the shards of the chains.
 
     Returns
     -------
     CheckpointWriter or None
-        Its `finish` is to be called when the model is fitted.
+        Call its `finish` when the model is fitted; None without `checkpoint`.
     """
     if schedule.length > MAX_SWEEPS:
         raise ValueError(f"a chain would do {schedule.length:,} sweeps; at most {MAX_SWEEPS:,} are allowed.")
@@ -181,14 +176,14 @@ def train(
                 run.calibration = calibrate(parameters, run)
         except KeyboardInterrupt:
             if checkpoints is not None:
-                with suppress(ModelError):  # of which there was a warning
+                with suppress(ModelError):  # the writer has warned of it
                     checkpoints.finish()
             raise
     return checkpoints
 
 
 def calibrate(parameters: Parameters, run: TrainingRun) -> LinkCalibration:
-    """Return what turns the model's own probabilities into those of links in the network."""
+    """Return the calibration: the map from the model's own probabilities to those of links in the network."""
     n_held_out = n_documents_to_hold_out(run.network)
     if parameters["calibration"] is None or run.n_pairs == run.network.n_links:
         return LinkCalibration()
@@ -200,7 +195,7 @@ def calibrate(parameters: Parameters, run: TrainingRun) -> LinkCalibration:
     others = np.setdiff1d(np.arange(run.network.n_documents), held_out)
     n_jobs, verbose, schedule = parameters["n_jobs"], parameters["verbose"], CALIBRATION_SCHEDULE
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NetworkWarning)  # which the whole network has given already
+        warnings.simplefilter("ignore", NetworkWarning)  # the whole network has given the same warnings
         without = warm_started_run(parameters, run, run.counted, run.network.subset(others), for_chains)
         without.schedule = replace(schedule, n_samples=min(schedule.n_samples, run.schedule.n_samples))
         without.calibration = LinkCalibration(without.sampling_offset)
@@ -214,5 +209,5 @@ def calibrate(parameters: Parameters, run: TrainingRun) -> LinkCalibration:
             doing="calibrating",
         )
         predictor = without.make_predictor(n_jobs=n_jobs)
-        del without  # tokens, pairs and states, whose room is needed now
+        del without  # free the memory of its tokens, pairs and states
         return measure(run.network, held_out, others, run.sampling_offset, predictor)

@@ -30,6 +30,7 @@ without links; with links it might lower the objective, though no EM iteration o
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -38,11 +39,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import digamma, expit, gammaln, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.errors import DataError
+from linktopics.model.count_input import CountEstimator
 from linktopics.network.inputs import (
     check_direction,
     resolve_candidates,
@@ -91,9 +93,9 @@ def with_values(matrix: csr_array, values: Array) -> csr_array:
 
 
 def word_pass(counts: csr_array, topics: Array, fields: Array) -> tuple[Array, Array, csr_array]:
-    """Return what phi_iw prop. topics[w] * exp(fields[i]) means for each entry n_iw of the counts.
+    """Return sums over the entries n_iw of the counts, given phi_iw prop. topics[w] * exp(fields[i]).
 
-    With norm_iw = sum_k topics[w, k] exp(fields[i, k]) these are the expected tokens per topic, sum_w n_iw phi_iw; the
+    With norm_iw = sum_k topics[w, k] exp(fields[i, k]), they are the expected tokens per topic, sum_w n_iw phi_iw; the
     sums of n_iw log(norm_iw) over w; and R = n_iw / norm_iw, sparse: topics * (R.T @ exp(fields)) = sum_i n_iw phi_iw.
     """
     weight = np.exp(fields)
@@ -103,20 +105,20 @@ def word_pass(counts: csr_array, topics: Array, fields: Array) -> tuple[Array, A
 
 
 def centre(fields: Array) -> Array:
-    """Return the fields shifted to a greatest entry of 0, which changes no phi and keeps exp(fields) in range."""
+    """Return the fields with their largest entry shifted to 0, which changes no phi and prevents overflow."""
     return fields - fields.max(axis=1, keepdims=True)
 
 
 def topic_shares(expected: Array, lengths: Array) -> Array:
-    """Return mean topic indicators; documents without words have those of the prior, which is even."""
+    """Return mean topic indicators; documents without words have the uniform ones of the prior."""
     return np.where(lengths > 0, expected / np.maximum(lengths, 1), 1 / expected.shape[1])
 
 
 def link_field(pairs: csr_array, here: NDArray[np.intp], phibar: Array, weights: Array) -> tuple[Array, Array]:
     """Return the links' gradient in phibar of the documents `here`, and the curvature that damps their step.
 
-    `pairs` (n_here x n_documents) stores the labels y_ij, zeros too; `weights` are eta and the intercept. Returned are
-    sum_j (y_ij - p_ij) eta * phibar_j and sum_j kappa_ij range(eta * phibar_j)^2 / 4.
+    `pairs` (n_here x n_documents) stores the labels y_ij, also zeros; `weights` are eta and the intercept. The results
+    are sum_j (y_ij - p_ij) eta * phibar_j and sum_j kappa_ij range(eta * phibar_j)^2 / 4.
     """
     eta, intercept = weights[:-1], weights[-1]
     pull = eta * phibar[pairs.indices]
@@ -139,7 +141,7 @@ def colour_classes(pairs: csr_array) -> list[NDArray[np.intp]]:
 
 
 def split(documents: NDArray[np.intp], sizes: NDArray[np.integer], n_topics: int) -> list[NDArray[np.intp]]:
-    """Return `documents` cut into runs of about `BLOCK_CELLS` entries x topics."""
+    """Return `documents` in blocks of about `BLOCK_CELLS` entries x topics."""
     run = np.cumsum(sizes[documents]) * n_topics // BLOCK_CELLS
     return np.split(documents, np.flatnonzero(np.diff(run)) + 1)
 
@@ -181,7 +183,7 @@ class MeanField:
         return float(np.abs(phibar - before).sum(axis=1).mean())
 
     def update_topics(self) -> None:
-        """Set the topics to their best value: expected counts + beta, normalised."""
+        """Set the topics to their optimum: expected counts + beta, normalised."""
         total = np.zeros_like(self.topics)
         for block, counts, _ in self.blocks:
             fields = self.fields[block]
@@ -199,7 +201,8 @@ class MeanField:
         return float(shares + words + self.beta * np.log(self.topics).sum())
 
 
-class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEstimator):
     """Relational topic model of Chang and Blei, fitted by variational EM (the paper's Var-RTM).
 
     Two documents link with probability ``sigmoid(eta . (zbar_i * zbar_j) + intercept)``: only words on the *same* topic
@@ -209,7 +212,7 @@ class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, Trans
     Parameters
     ----------
     n_topics : int, default=20
-        Number of topics K.
+        Number of topics, K.
     alpha : float, default=5.0
         Total mass of the Dirichlet prior of a document's topic shares, ``alpha / n_topics`` for each.
     beta : float, default=0.01
@@ -276,37 +279,17 @@ class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, Trans
         "random_state": ["random_state", np.random.Generator],
     }
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        alpha: float = 5.0,
-        beta: float = 0.01,
-        negatives: float | None = None,
-        n_pseudo: float | None = None,
-        weight_variance: float = 1.0,
-        max_iter: int = 100,
-        max_doc_iter: int = 20,
-        tol: float = 1e-4,
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.alpha = alpha
-        self.beta = beta
-        self.negatives = negatives
-        self.n_pseudo = n_pseudo
-        self.weight_variance = weight_variance
-        self.max_iter = max_iter
-        self.max_doc_iter = max_doc_iter
-        self.tol = tol
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
+    n_topics: int = 20
+    _: KW_ONLY
+    alpha: float = 5.0
+    beta: float = 0.01
+    negatives: float | None = None
+    n_pseudo: float | None = None
+    weight_variance: float = 1.0
+    max_iter: int = 100
+    max_doc_iter: int = 20
+    tol: float = 1e-4
+    random_state: int | np.random.RandomState | np.random.Generator | None = None
 
     def fit(self, X: Any, y: Any = None, *, links: Any = None) -> VariationalRTM:
         """Fit the model and return it.
@@ -366,14 +349,14 @@ class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, Trans
         return self
 
     def _first_topics(self, counts: csr_array, rng: np.random.Generator) -> Array:
-        """Return as first topics the words of one random document each, and as much weight of noise."""
+        """Return the first topics: the words of a random document each, and noise of equal weight."""
         documents = rng.choice(counts.shape[0], self.n_topics, replace=counts.shape[0] < self.n_topics)
         words = counts[documents].toarray().T
         words += rng.random(words.shape) * (2 * words.mean() + self.beta)
         return words / words.sum(axis=0)
 
     def _infer(self, X: Any) -> tuple[Array, Array]:
-        """Return expected tokens per topic and lengths of new documents; each document stops on its own."""
+        """Return expected tokens per topic and lengths of new documents, each iterated until it converges."""
         check_is_fitted(self)
         counts = csr_array(resolve_counts(self, X), dtype=np.float64)
         topics, lengths = np.ascontiguousarray(self.topic_word_.T), np.asarray(counts.sum(axis=1))[:, None]

@@ -1,4 +1,4 @@
-"""A network of documents: word counts, links, what is known of the documents, and the pairs that models learn from."""
+"""A network of documents: word counts, links, columns of further data, and the pairs that models learn from."""
 
 from linktopics.network.network import DocumentNetwork
 

@@ -1,4 +1,4 @@
-"""Documents added to a network: their words counted with its vectorizer, and its vocabulary grown if asked for."""
+"""Documents added to a network: their words counted with its vectorizer, and its vocabulary extended on request."""
 
 from __future__ import annotations
 
@@ -56,10 +56,9 @@ def extended_network(
         name: joined(network.columns.get(name), more.get(name), f"columns[{name!r}]")
         for name in {**network.columns, **more}
     }
-    old_links = [(network.ids[i], network.ids[j]) for i, j in network.links.tolist()]
     result = DocumentNetwork(
         sparse.vstack([words.counts, new_counts], format="csr"),
-        [*old_links, *([] if links is None else list_pairs(unframed_links(links)))],
+        [*network.ids[network.links].tolist(), *([] if links is None else list_pairs(unframed_links(links)))],
         directed=network.directed,
         ids=[*network.ids.tolist(), *names],
         vocabulary=words.vocabulary,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,11 +23,11 @@ from linktopics.network.validation import (
     as_wide_csr,
     check_convertible,
     check_counts,
-    user_stacklevel,
 )
 from linktopics.utils.checks import check_whole_number
+from linktopics.utils.warn import warn_user
 
-CHUNK = 2**20
+CHUNK_ENTRIES = 2**20
 """Counts that are added up at once."""
 
 MAX_TOKENS_OF_A_KIND = 2**24
@@ -41,7 +40,7 @@ MAX_DOCUMENTS, MAX_WORDS = 2**30 - 1, 2**31 - 1
 def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
     """Raise if there are more documents or words than can be numbered, or more tokens of one than can be counted.
 
-    Those of a word are counted together with its prior tokens as a seed word.
+    The tokens of a word include its prior tokens as a seed word.
     """
     for n, most, what in ((network.n_documents, MAX_DOCUMENTS, "documents"), (network.n_words, MAX_WORDS, "words")):
         if n > most:
@@ -61,8 +60,8 @@ def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
 def _word_totals(network: DocumentNetwork) -> NDArray[np.int64]:
     """Return the tokens of each word, adding up without a wider copy of all counts."""
     counts, totals = network.counts, np.zeros(network.n_words, np.int64)
-    for first in range(0, counts.nnz, CHUNK):
-        part = slice(first, first + CHUNK)
+    for first in range(0, counts.nnz, CHUNK_ENTRIES):
+        part = slice(first, first + CHUNK_ENTRIES)
         # Sums of doubles are exact: a count is below 2^31 and a chunk has 2^20 of them.
         here = np.bincount(counts.indices[part], weights=counts.data[part], minlength=network.n_words)
         totals += here.astype(np.int64)
@@ -83,31 +82,29 @@ def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool
     directed : bool or None
         Whether the direction of links counts; None is as in the network (a count matrix is directed).
     """
-    network = _as_network(estimator, X, links, directed)
+    if isinstance(X, DocumentNetwork):
+        if links is not None:
+            raise DataError("links were given beside a DocumentNetwork, which has its own; leave out links=.")
+        if directed and not X.directed:
+            raise DataError("directed=True, but the network is undirected: its links have no direction to learn.")
+        estimator.n_features_in_ = X.n_words
+        vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a frame
+        network = X
+    else:
+        if _are_texts(X):
+            raise DataError("texts were given; make a network of them first: DocumentNetwork.from_texts(texts, links).")
+        counts = _validated(estimator, X, ensure_min_samples=2)
+        network = DocumentNetwork(counts, links, vocabulary=getattr(estimator, "feature_names_in_", None))
+    if directed is False and network.directed:
+        network = network.to_undirected()
     check_tokens(network)
     return network
 
 
 def check_tokens(network: DocumentNetwork) -> None:
-    """Raise if there is nothing to learn from."""
+    """Raise if no document has a word."""
     if network.n_tokens == 0:
         raise DataError("no document has a word: all counts are zero; give documents with words.")
-
-
-def _as_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool | None) -> DocumentNetwork:
-    if not isinstance(X, DocumentNetwork):
-        if _are_texts(X):
-            raise DataError("texts were given; make a network of them first: DocumentNetwork.from_texts(texts, links).")
-        counts = _validated(estimator, X, ensure_min_samples=2)
-        network = DocumentNetwork(counts, links, vocabulary=getattr(estimator, "feature_names_in_", None))
-        return network.to_undirected() if directed is False else network
-    if links is not None:
-        raise DataError("links were given beside a DocumentNetwork, which has its own; leave out links=.")
-    if directed and not X.directed:
-        raise DataError("directed=True, but the network is undirected: its links have no direction to learn.")
-    estimator.n_features_in_ = X.n_words
-    vars(estimator).pop("feature_names_in_", None)  # of an earlier fit on a frame
-    return X.to_undirected() if directed is False and X.directed else X
 
 
 def _validated(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
@@ -133,7 +130,7 @@ def _check_names(X: Any) -> None:
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents without links: word counts, and where they have them ids and columns."""
+    """Documents without links: word counts, and optionally ids and columns."""
 
     counts: csr_array
     ids: NDArray | None = None
@@ -145,7 +142,7 @@ class Documents:
         return cls(network.counts, network.ids, network.columns)
 
     def named(self, feature: str) -> NDArray:
-        """Return the ids, which a feature asks for."""
+        """Return the ids; raise if there are none, naming the feature that needs them."""
         if self.ids is None:
             raise DataError(
                 f"the pair feature {feature!r} needs the ids of new documents; pass them as a dict from id to text, or "
@@ -163,7 +160,7 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
     """Return new documents, checked: a matrix of counts, a network, a text or several texts.
 
     A warning counts the words of texts that are not in the vocabulary, another the documents without a known word.
-    These have only the prior to go by.
+    Only the prior determines the topics of the latter.
     """
     fitted: DocumentNetwork = estimator.network_
     ids, columns = None, {}
@@ -194,11 +191,10 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
         )
     empty = np.flatnonzero(np.diff(counts.indptr) == 0)
     if len(empty):
-        warnings.warn(
+        warn_user(
             f"{numbered(len(empty), 'document')} without a known word (the first is number {empty[0]}) "
             f"{'has' if len(empty) == 1 else 'have'} only the prior to go by.",
             NetworkWarning,
-            stacklevel=user_stacklevel(),
         )
     return Documents(counts, ids, columns)
 
@@ -209,11 +205,10 @@ def report_unseen(fitted: DocumentNetwork, texts: Any, n_known: int) -> None:
     n_unseen = unseen.total()
     if n_unseen:
         examples = ", ".join(repr(word) for word, _ in unseen.most_common(3))
-        warnings.warn(
+        warn_user(
             f"{n_unseen:,} of {n_unseen + n_known:,} words ({n_unseen / (n_unseen + n_known):.0%}) are not in the "
             f"vocabulary and were left out{', as' if len(unseen) > 3 else ':'} {examples}.",
             UnseenWordsWarning,
-            stacklevel=user_stacklevel(),
         )
 
 
@@ -247,7 +242,7 @@ def check_interval(interval: Any) -> None:
 def resolve_links(
     fitted: DocumentNetwork, links: Any, linked_by: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Return what is known of new documents' links: pairs (document, training document) out and in, and their number.
+    """Return pairs (new document, training document) of links out and of links in, and the number of new documents.
 
     Parameters
     ----------
@@ -258,20 +253,20 @@ def resolve_links(
     """
     given = {"links": links, "linked_by": linked_by}
     ends = {name: _link_ends(fitted, name, value) for name, value in given.items() if value is not None}
-    lengths = {name: n for name, (_, n) in ends.items()}
+    lengths = [n for _, n in ends.values()]
     if not lengths:
         raise DataError("neither links nor linked_by is given; pass the ids of linked training documents.")
-    if len(set(lengths.values())) > 1:
-        raise DataError(f"links speaks of {lengths['links']} documents, linked_by of {lengths['linked_by']}.")
+    if len(set(lengths)) > 1:
+        raise DataError(f"links has {lengths[0]} entries, linked_by {lengths[1]}; pass one per document.")
     nothing = np.empty((0, 2), dtype=np.int64)
     out, into = (ends[name][0] if name in ends else nothing for name in given)
     if not fitted.directed:
         out, into = np.unique(np.concatenate([out, into]), axis=0), nothing
-    return out, into, next(iter(lengths.values()))
+    return out, into, lengths[0]
 
 
 def as_many(links: Any) -> Any:
-    """Return the links of one document, a flat sequence of ids, as a list of one such sequence; others as they are."""
+    """Return the links of one document, a flat sequence of ids, as a list of one such sequence; others unchanged."""
     of_many = list | tuple | set | frozenset | np.ndarray
     several = isinstance(links, Sequence | np.ndarray) and any(isinstance(x, of_many) for x in links)
     return links if links is None or several or isinstance(links, str) else [links]

@@ -1,4 +1,4 @@
-"""Links as users pass them, resolved to pairs of document indices; what is dropped on the way is counted."""
+"""Links as users pass them, resolved to pairs of document indices; links that are dropped are counted."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from linktopics.network.validation import N_EXAMPLES, NUMBERS, as_list, as_wide_
 
 
 def clean_links(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -> tuple[np.ndarray, dict[str, Any]]:
-    """Resolve links to sorted, unique pairs of document indices, and count what was dropped on the way.
-
-    Returns the (n, 2) array and the fields of a `NetworkReport` that concern links.
-    """
+    """Return links as sorted, unique pairs of document indices, and the fields of a `NetworkReport` about links."""
     n_documents = len(ids)
     given, ends, hint = _resolve_ends(links, ids, by_id=by_id, directed=directed)
     known = ((ends >= 0) & (ends < n_documents)).all(axis=1)
@@ -73,7 +70,7 @@ def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -
 
 
 def unframed_links(links: Any) -> Any:
-    """Return the values of a frame of links, and others as they are; raise if some are masked."""
+    """Return the values of a frame of links, and others unchanged; raise if some are masked."""
     links = links.to_numpy() if hasattr(links, "to_numpy") else links
     if np.ma.is_masked(links):
         raise DataError("links has masked values; leave out such pairs, or put 0 in a matrix (links.filled(0)).")

@@ -1,16 +1,18 @@
-"""DocumentNetwork: the words of documents and the links between them, checked once, when it is made."""
+"""DocumentNetwork: the words of documents and the links between them, checked once, when it is created."""
 
 from __future__ import annotations
 
 import copy
 import difflib
 import hashlib
+import os
 import sys
-import warnings
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TextIO
 
 import numpy as np
+from scipy import sparse
 
 from linktopics.errors import DataError, NetworkWarning
 from linktopics.network.links import clean_links
@@ -26,14 +28,8 @@ from linktopics.network.validation import (
     check_texts,
     check_unique,
     check_words,
-    user_stacklevel,
 )
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
-
-    from scipy import sparse
+from linktopics.utils.warn import warn_user
 
 
 class DocumentNetwork:
@@ -136,12 +132,15 @@ class DocumentNetwork:
         self.vectorizer = vectorizer
         by_id = link_ends == "ids" or (link_ends is None and given_ids is not None)
         self.links, found = clean_links(links, self.ids, by_id=by_id, directed=self.directed)
-        empty = np.flatnonzero(self.lengths == 0)
-        self.report = NetworkReport(
-            **found, n_empty_documents=len(empty), empty_documents=tuple(self.ids[empty[:N_EXAMPLES]].tolist())
-        )
+        self.report = self._report(**found)
         self._positions: dict[Any, int] | None = None
         self._warn(strict=strict)
+
+    def _report(self, **link_faults: Any) -> NetworkReport:
+        """Return the report on faults in the links, which are given, and on empty documents."""
+        empty = np.flatnonzero(self.lengths == 0)
+        examples = tuple(self.ids[empty[:N_EXAMPLES]].tolist())
+        return NetworkReport(**link_faults, n_empty_documents=len(empty), empty_documents=examples)
 
     def _warn(self, *, strict: bool) -> None:
         """Warn of what the report holds; raise if `strict`."""
@@ -152,11 +151,7 @@ class DocumentNetwork:
                 f"the network has {self.report.faults()}; or pass strict=False (leave out --strict) to drop "
                 "such links and keep such documents."
             )
-        warnings.warn(
-            f"{self.report.brief()} (its report, or linktopics info, has examples).",
-            NetworkWarning,
-            stacklevel=user_stacklevel(),
-        )
+        warn_user(f"{self.report.brief()} (its report, or linktopics info, has examples).", NetworkWarning)
 
     @classmethod
     def from_texts(
@@ -534,14 +529,12 @@ class DocumentNetwork:
         links = place[self.links]
         part = self._with_links(links[(links >= 0).all(axis=1)], directed=self.directed)
         part.counts = self.counts[chosen]
-        part.ids = self.ids[chosen]
         part._has_names = True  # if only by their place in the whole
-        for name in ("titles", "labels", "texts"):
+        for name in ("ids", "titles", "labels", "texts"):
             column = getattr(self, name)
             setattr(part, name, None if column is None else column[chosen])
         part.columns = {name: values[chosen] for name, values in self.columns.items()}
-        empty = np.flatnonzero(part.lengths == 0)
-        part.report = NetworkReport(n_empty_documents=len(empty), empty_documents=tuple(part.ids[empty[:3]].tolist()))
+        part.report = part._report()
         part._positions = None
         return part
 

@@ -6,7 +6,6 @@ small fraction of the unobserved pairs; :func:`sample_pairs` draws that fraction
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from linktopics.errors import NetworkWarning
-from linktopics.network.validation import user_stacklevel
+from linktopics.utils.warn import warn_user
 
 if TYPE_CHECKING:
     from linktopics.network.network import DocumentNetwork
@@ -29,7 +28,7 @@ MAX_NEGATIVES = 1_000_000
 NEGATIVES_PER_LINK = 5
 """Non-links per link in networks too large for a fraction of all pairs."""
 
-CHUNK = 2**20
+CHUNK_PAIRS = 2**20
 """Pairs that are computed at once, to need little memory besides the result."""
 
 AUTO = "auto"
@@ -112,8 +111,8 @@ def sample_pairs(
     del taken, free
     keys.sort(kind="stable")  # two runs in order: a merge
     source, target = (np.empty(len(keys), np.int32) for _ in range(2))
-    for start in range(0, len(keys), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(keys), CHUNK_PAIRS):
+        part = slice(start, start + CHUNK_PAIRS)
         source[part], target[part] = _unrank(keys[part] >> 1, n_documents, directed).T
     return TrainingPairs(source, target, (keys & 1).astype(bool), n_documents)
 
@@ -135,18 +134,17 @@ def _n_negatives(negatives: float | str, n_unobserved: int, n_links: int) -> int
         return wanted
     too_many = f"over the limit of {MAX_NEGATIVES:,} for a fraction"
     why = too_many if wanted else "which leaves links with nothing to differ from"
-    warnings.warn(
+    warn_user(
         f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} non-links, {why}; "
         f"{NEGATIVES_PER_LINK} per link, {instead:,}, are drawn instead. Pass "
         f"negatives={NEGATIVES_PER_LINK}, or another number per link, to choose this yourself.",
         NetworkWarning,
-        stacklevel=user_stacklevel(),
     )
     return instead
 
 
 def _sample_distinct(population: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw a uniform subset of ``range(population)``, sorted, in memory proportional to `size`."""
+    """Return a uniform subset of ``range(population)``, sorted, in memory proportional to `size`."""
     if 2 * size > population:  # leave out a small subset rather than collect a large one
         left_out = _sample_distinct(population, population - size, rng)
         return np.setdiff1d(np.arange(population), left_out, assume_unique=True)
@@ -159,7 +157,7 @@ def _sample_distinct(population: int, size: int, rng: np.random.Generator) -> ND
 
 
 def _row_starts(n_documents: int, directed: bool) -> NDArray[np.int64]:
-    """Rank of the first pair of each source document: n - 1 pairs each, or n - 1 - i in an undirected network."""
+    """Return the rank of the first pair of each source, with n - 1 pairs, or n - 1 - i in an undirected network."""
     i = np.arange(n_documents, dtype=np.int64)
     return i * (n_documents - 1) if directed else i * (n_documents - 1) - i * (i - 1) // 2
 
@@ -172,7 +170,7 @@ def _rank(pairs: NDArray[np.int64], n_documents: int, directed: bool) -> NDArray
 
 
 def _unrank(ranks: NDArray[np.int64], n_documents: int, directed: bool) -> NDArray[np.int64]:
-    """Invert `_rank`."""
+    """Return the pairs of these ranks, the inverse of `_rank`."""
     starts = _row_starts(n_documents, directed)
     if not directed:
         starts = starts[:-1]  # the last document is the source of no pair

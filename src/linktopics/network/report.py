@@ -32,7 +32,7 @@ class NetworkReport:
     Attributes
     ----------
     n_links_given : int
-        Links handed in, before any was dropped.
+        Links that were passed, before any was dropped.
     n_unknown_ends, n_self_links, n_duplicate_links : int
         Links dropped because an end is no document, both ends are one document, or the link was there already.
     n_empty_documents : int
@@ -64,7 +64,7 @@ class NetworkReport:
 
     @property
     def n_dropped_links(self) -> int:
-        """Links handed in that the network does not have."""
+        """Number of links that were dropped."""
         return self.n_unknown_ends + self.n_self_links + self.n_duplicate_links
 
     @property

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
 MAX_COUNT = np.iinfo(np.int32).max
 N_EXAMPLES = 3
 NUMBERS = "biuf"
 """Kinds of NumPy types that counts and link matrices may have."""
-
-
-def user_stacklevel() -> int:
-    """Return the `stacklevel` that makes a warning point at the user's line, however deep it is issued."""
-    frame, level = inspect.currentframe(), 0
-    ours = ("linktopics", "sklearn")  # which wraps `transform`
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ours:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def as_list(values: Iterable[Any]) -> list[Any]:
@@ -55,7 +42,7 @@ def is_missing(value: Any) -> bool:
 
 
 def as_column(values: Iterable[Any] | None, length: int, name: str, of: str = "documents") -> np.ndarray | None:
-    """Return a 1-d array of `length` values: numbers stay numbers, all else is kept as it is in an object array."""
+    """Return a 1-d array of `length` values: numbers stay numbers, all else is kept unchanged in an object array."""
     return None if values is None else _column(values, length, name, of)
 
 
@@ -92,8 +79,7 @@ def check_flag(value: Any, name: str) -> bool:
 
 def check_columns(columns: Any, n_documents: int) -> dict[str, np.ndarray]:
     """Return an array of each column, with a value for each document."""
-    given = named_columns(columns)
-    return {name: _column(values, n_documents, f"columns[{name!r}]") for name, values in given.items()}
+    return {name: _column(given, n_documents, f"columns[{name!r}]") for name, given in named_columns(columns).items()}
 
 
 def named_columns(columns: Any) -> dict[str, Any]:
@@ -212,8 +198,7 @@ def _check_two_dimensions(counts: Any) -> None:
 
 
 def _no_numbers(error: Exception) -> DataError:
-    reason = str(error).rstrip(".")
-    return DataError(f"counts must be a matrix of numbers, documents x words: {reason}.")
+    return DataError(f"counts must be a matrix of numbers, documents x words: {str(error).rstrip('.')}.")
 
 
 def _check_objects(values: np.ndarray) -> None:
@@ -230,15 +215,14 @@ def _check_objects(values: np.ndarray) -> None:
 
 def as_wide_csr(matrix: Any) -> sparse.csr_array:
     """Return a copy in int64 or float64, in which repeated entries are added up: narrow numbers would wrap around."""
-    kind = np.float64 if _may_wrap(matrix) else np.int64
-    wide = sparse.csr_array(matrix.astype(kind), copy=True)
+    wide = sparse.csr_array(matrix.astype(np.float64 if _may_wrap(matrix) else np.int64), copy=True)
     wide.sum_duplicates()
     wide.prune()  # room behind the last entry holds anything
     return wide
 
 
 def _may_wrap(counts: Any) -> bool:
-    """Return whether values do not fit into int64: fractions, and what is so large that it could change its sign.
+    """Return whether values do not fit into int64: fractions, and numbers so large that they could change their sign.
 
     Repeated entries of a sparse matrix are added up when it is converted.
     """
@@ -274,7 +258,7 @@ def _indices_fault(indices: Any, size: int, what: str) -> str:
 
 
 def _compressed_fault(matrix: Any) -> str:
-    """Return what is wrong with a CSR, CSC or BSR matrix; SciPy's own check ignores indices if the last offset is 0."""
+    """Return the fault of a CSR, CSC or BSR matrix; SciPy's own check ignores indices if the last offset is 0."""
     blocks = matrix.data.shape[1:]
     if len(blocks) != (2 if matrix.format == "bsr" else 0):
         return f"its values have the shape {matrix.data.shape}"
@@ -325,16 +309,11 @@ def _keys_fault(matrix: Any) -> str:
 def check_labels(labels: np.ndarray | None) -> None:
     """Refuse labels that cannot be counted."""
     for position, label in enumerate([] if labels is None else labels.tolist()):
-        if not _is_hashable(label):
-            raise DataError(f"labels[{position}] is {label!r}; give every document one label, a string or a number.")
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+        try:
+            hash(label)
+        except TypeError:  # noqa: PERF203
+            cure = "give every document one label, a string or a number"
+            raise DataError(f"labels[{position}] is {label!r}; {cure}.") from None
 
 
 def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarray | None) -> sparse.csr_array:

@@ -12,15 +12,15 @@ N_STEPS = 300
 
 
 def stress_layout(strengths: Array) -> Array:
-    """Place nodes in the plane so that distances are like lengths of paths, short where edges are strong.
+    """Return places of nodes in the plane at distances like the lengths of paths, which strong edges shorten.
 
-    Stress majorisation (Gansner, Koren and North, 2004) from classical scaling. Parts that are not connected keep their
-    distance.
+    Stress majorisation (Gansner, Koren and North, 2004), started from classical scaling. Components that are not
+    connected keep a distance.
 
     Parameters
     ----------
     strengths : ndarray of shape (n_nodes, n_nodes)
-        Strengths of edges, in any of the two directions; 0 where there is none.
+        Strengths of edges, in either direction; 0 where there is none.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def stress_layout(strengths: Array) -> Array:
     distances = shortest_path(lengths, directed=False)
     reached = np.isfinite(distances)
     distances[~reached] = 1.2 * distances[reached].max()
-    return _turned(_majorise(_classical_scaling(distances) + 1e-3 * circle, distances))
+    return _rotated(_majorise(_classical_scaling(distances) + 1e-3 * circle, distances))
 
 
 def _classical_scaling(distances: Array) -> Array:
@@ -59,8 +59,8 @@ def _majorise(places: Array, distances: Array) -> Array:
     return places - places.mean(axis=0)
 
 
-def _turned(places: Array) -> Array:
-    """Turn places so that they spread most from left to right; the farthest point is on the right, and above."""
+def _rotated(places: Array) -> Array:
+    """Return places rotated to spread most from left to right, with the farthest point on the right and above."""
     centred = places - places.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     turned = centred @ axes.T
@@ -70,7 +70,7 @@ def _turned(places: Array) -> Array:
 
 
 def push_apart(places: Array, sizes: Array, room: tuple[float, float]) -> Array:
-    """Fill a rectangle with boxes at about these places, none over another where there is room for all.
+    """Return places of boxes that fill a rectangle and do not overlap, if there is room, near the given places.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def push_apart(places: Array, sizes: Array, room: tuple[float, float]) -> Array:
         hit = (overlap > 1e-6).all(axis=1)
         if not hit.any():
             break
-        along = overlap[hit].argmin(axis=1)  # the shorter way out
+        along = overlap[hit].argmin(axis=1)  # the direction that needs the shorter move
         rows = np.arange(len(along))
         direction = np.where(gap[hit][rows, along] >= 0, 1.0, -1.0)
         move = np.zeros((len(along), 2))

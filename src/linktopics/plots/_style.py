@@ -1,4 +1,4 @@
-"""What all plots share: the axes they draw on, colours, names of topics."""
+"""Shared by all plots: axes, colours, names of topics."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ LINES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 DASHES = ("-", "--", "-.", ":")
 
 CERTAIN_DEVIATIONS = 2.0
-"""Standard deviations from zero beyond which the sign of a weight is taken for certain."""
+"""Standard deviations from zero beyond which the sign of a weight counts as certain."""
 
 MAX_WORD_CHARACTERS = 18
-"""Letters of a word that are shown."""
+"""Longer words are cut to this length."""
 
 
 def panel(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the axes to draw on; where there are none, those of a new figure of this size in inches."""
+    """Return the given axes, or those of a new figure of this size in inches."""
     return new_panels(1, 1, size)[0] if ax is None else ax
 
 
@@ -48,7 +48,7 @@ def new_panels(rows: int, columns: int, size: tuple[float, float]) -> NDArray[np
 
 
 def plain_axes(ax: Axes) -> None:
-    """Style axes of curves like all figures of the package, without touching matplotlib's settings."""
+    """Style axes of curves like all figures of the package, without changing matplotlib's settings."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
     ax.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
@@ -62,14 +62,14 @@ def line_style(number: int) -> dict[str, Any]:
 
 
 def diverging() -> LinearSegmentedColormap:
-    """Return the colours from repelling (blue) by nothing to attracting (orange)."""
+    """Return the colour map from repelling (blue) through zero to attracting (orange)."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("linktopics", [REPELS, NOTHING, ATTRACTS])
 
 
 def axes_points(ax: Axes) -> tuple[float, float]:
-    """Return width and height of axes in points, as they are before anything is laid out."""
+    """Return width and height of axes in points, before the figure is laid out."""
     box = ax.get_window_extent()
     return box.width / ax.figure.dpi * 72, box.height / ax.figure.dpi * 72
 
@@ -81,16 +81,16 @@ def topics_by_number(model: Any, n_words: int) -> pd.DataFrame:
 
 
 def short_words(words: str) -> list[str]:
-    """Return the words of a topic, long ones cut."""
+    """Return the words of a topic, with long words cut."""
     n = MAX_WORD_CHARACTERS
     return [word if len(word) <= n else f"{word[: n - 1]}…" for word in words.split(", ")]
 
 
 def structure_order(weights: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Order topics so that those which attract, and are attracted by, the same topics stand side by side.
+    """Return topics in an order that puts those with similar weights side by side.
 
-    Rows and columns of the weights together are clustered, and the leaves of the tree put in their best order. Where
-    there are only weights of topics to themselves, these decide.
+    Rows and columns of the weights are clustered together, and the leaves of the tree are put in their optimal order.
+    Diagonal weights are sorted.
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
 
@@ -100,14 +100,14 @@ def structure_order(weights: NDArray[np.float64]) -> NDArray[np.intp]:
     if n_topics < 3:
         return np.arange(n_topics)
     order = leaves_list(linkage(np.hstack([weights, weights.T]), "average", optimal_ordering=True))
-    # A tree can be read from either end: begin where others are attracted to.
+    # A tree can be read from either end: begin with the topics that attract most.
     pull = weights.mean(axis=0)[order]
     half = n_topics // 2
     return order[::-1] if pull[:half].sum() < pull[-half:].sum() else order
 
 
 def by_name(given: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
-    """Return what belongs to each name; a single thing without one has the empty name."""
+    """Return the values by name; without names, they have the empty name."""
     if not isinstance(given, Mapping):
         return {"": given}
     if not given:
@@ -116,5 +116,5 @@ def by_name(given: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
 
 
 def legend(ax: Axes, where: Any, **others: Any) -> None:
-    """Add a legend without a frame that hides little of what is below."""
+    """Add a legend without a frame and with a translucent background."""
     ax.legend(loc=where, edgecolor="none", facecolor="white", framealpha=0.8, fontsize=9, labelcolor=INK, **others)

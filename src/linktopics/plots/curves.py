@@ -1,4 +1,4 @@
-"""Curves: how chains ran, and how well links were predicted."""
+"""Curves: traces of chains, and shares of links found."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SKIPPED_SHARE = 0.2
-"""Share of the burn-in, at its start, that does not decide how tall the picture is."""
+"""Share of the burn-in, at its start, that is ignored when the vertical range is chosen."""
 
 PLAIN_TICKS = "{x:,.0f}"
-"""10,000 instead of 10^4 or 10000."""
+"""Format of ticks: 10,000 instead of 10^4 or 10000."""
 
 
 def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Axes:
@@ -39,8 +39,8 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
     Returns
     -------
     matplotlib Axes
-        A line for each chain; that of the best chain is the widest. The first sweeps may begin outside of the picture,
-        which has the height of what comes later.
+        A line for each chain; that of the best chain is the widest. The first sweeps may be outside of the picture,
+        because the vertical range is that of later ones.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
         role = ", best" if best and n_chains > 1 else ", left out" if number in model.left_out_chains_ else ""
         name = f"chain {number + 1}{role}"
         ax.plot(sweeps, line, **line_style(number), linewidth=1.6 if best else 1.0, zorder=3 if best else 2, label=name)
-    ax.set(xlim=(0, n_sweeps + 1), xlabel="sweep", ylabel=quantity, ylim=_range(values, n_burn_in))
+    ax.set(xlim=(0, n_sweeps + 1), xlabel="sweep", ylabel=quantity, ylim=_vertical_limits(values, n_burn_in))
     if np.ptp(ax.get_ylim()) > 100:
         ax.yaxis.set_major_formatter(PLAIN_TICKS)
     if n_chains > 1:
@@ -79,8 +79,8 @@ def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Ax
     return ax
 
 
-def _range(values: Array, n_burn_in: int) -> tuple[float, float]:
-    """Return the limits that show all but the start of the burn-in."""
+def _vertical_limits(values: Array, n_burn_in: int) -> tuple[float, float]:
+    """Return the vertical limits that show all but the start of the burn-in."""
     later = values[:, min(int(SKIPPED_SHARE * n_burn_in), values.shape[1] - 1) :]
     low, high = np.nanmin(later), np.nanmax(later)
     room = 0.05 * (high - low) or max(1e-9, 0.01 * abs(high))
@@ -90,7 +90,7 @@ def _range(values: Array, n_burn_in: int) -> tuple[float, float]:
 def link_ranks(
     ranks: ArrayLike | Mapping[str, ArrayLike], ax: Axes | None = None, *, n_candidates: int | None = None
 ) -> Axes:
-    """Draw which share of the true links is found among the first candidates, for one model or several.
+    """Draw the share of true links among the first candidates, for one model or several.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def link_ranks(
     ax : matplotlib Axes, default=None
         Where to draw; None makes a figure.
     n_candidates : int, default=None
-        How many candidates were ranked; if given, what a random order finds is drawn too.
+        Number of candidates that were ranked; if given, the curve of a random order is drawn too.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Topics as a graph: which attract which, or between which there are links."""
+"""Topics as a graph, by their weights or by the links between their documents."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 EDGES_PER_TOPIC = 1.5
-"""How many edges are drawn unless a threshold is given."""
+"""Number of edges that are drawn unless a threshold is given."""
 
 FONT, LETTER, LINE = 9.0, 0.56, 1.1
 """Size of words in points, and width of a letter and height of a line relative to it, on average."""
 
 MIN_RADIUS, MAX_RADIUS = 15.0, 30.0
-"""Radius of the smallest possible and of the largest topic, in points."""
+"""Smallest possible radius, and radius of the largest topic, in points."""
 
 MIN_ZOOM = 0.65
-"""How far circles and words shrink, at most, on axes that are smaller than our own would be."""
+"""The smallest scale of circles and words, on given axes that are smaller than a figure of our own."""
 
 GAPS = (48, 40, 32, 24, 16, 10)
-"""Points between topics: the first with which they fill no more than half of the room."""
+"""Points between topics: the first value is used with which topics fill no more than half of the axes."""
 
 
 def topic_graph(
@@ -82,17 +82,17 @@ def topic_graph(
     directed = model.network_.directed
     strengths = _strengths(model, by)
     edges, threshold = _edges(model, strengths, by, threshold)
-    width, height = _size(len(strengths))
+    width, height = _figure_size(len(strengths))
     if ax is None:
         ax = panel(None, (width, height))
-        room, zoom = (72 * width - 16, 72 * height - 44), 1.0  # but for margins and the legend
+        room, zoom = (72 * width - 16, 72 * height - 44), 1.0  # without margins and legend
     else:
         room = axes_points(ax)
         zoom = float(np.clip(np.sqrt(room[0] * room[1] / (width * height)) / 72, MIN_ZOOM, 1.0))
     shares = named["share"].to_numpy()
     radii = zoom * np.maximum(MAX_RADIUS * np.sqrt(shares / shares.max()), MIN_RADIUS)
     labels = ["\n".join(short_words(words)) for words in named["words"]]
-    places = push_apart(stress_layout(_ties(strengths, by)), _boxes(radii, labels, zoom * FONT, room), room)
+    places = push_apart(stress_layout(_layout_strengths(strengths, by)), _boxes(radii, labels, zoom * FONT, room), room)
     ax.set(xlim=(0, room[0]), ylim=(0, room[1]))
     ax.set_axis_off()
     _draw_edges(ax, places, edges, radii, directed, ATTRACTS if by == "weights" else FAINT)
@@ -101,8 +101,8 @@ def topic_graph(
     return ax
 
 
-def _size(n_topics: int) -> tuple[float, float]:
-    """Return width and height of a figure, in inches, that has room for so many topics."""
+def _figure_size(n_topics: int) -> tuple[float, float]:
+    """Return width and height in inches of a figure with room for all topics."""
     height = 1.8 * np.sqrt(n_topics)
     return max(6.2, 1.3 * height), max(3.2, height)
 
@@ -135,8 +135,8 @@ def _edges(model: Any, strengths: Array, by: str, threshold: float | None) -> tu
     return np.where(usable > threshold, usable, 0.0), float(threshold)
 
 
-def _ties(strengths: Array, by: str) -> Array:
-    """Return how much topics belong together in the picture; counts are compared with those of both topics."""
+def _layout_strengths(strengths: Array, by: str) -> Array:
+    """Return the strengths of edges for the layout; counts are relative to those of both topics."""
     ties = np.maximum(strengths - np.diag(np.diag(strengths)), 0.0)
     if by == "links":
         all_of = np.maximum(strengths.sum(axis=0) + strengths.sum(axis=1), 1.0)
@@ -182,15 +182,9 @@ def _draw_topics(ax: Axes, places: Array, radii: Array, labels: list[str], font:
 
     strength = np.abs(own) / max(float(np.abs(own).max()), 1e-9)
     colours = [FAINT if by == "links" else ATTRACTS if value > 0 else REPELS for value in own]
-    ax.scatter(
-        places[:, 0],
-        places[:, 1],
-        s=(2 * radii) ** 2,
-        color=[NOTHING],
-        edgecolors=colours,
-        linewidths=(0.4 + 5 * strength).tolist(),
-        zorder=2,
-    )
+    widths = (0.4 + 5 * strength).tolist()
+    across, up = places.T
+    ax.scatter(across, up, s=(2 * radii) ** 2, color=[NOTHING], edgecolors=colours, linewidths=widths, zorder=2)
     for (x, y), label in zip(places, labels, strict=True):
         ax.text(
             x, y, label, ha="center", va="center", fontsize=font, color=INK, linespacing=LINE, zorder=3,

@@ -84,14 +84,14 @@ def weight_matrix(
     named = topics_by_number(model, n_words)
     if columns not in ("words", "numbers", "auto"):
         raise ValueError(f'columns is {columns!r}; it must be "words", "numbers" or "auto".')
-    topic_order = _order(model.link_weights_, named["share"].to_numpy(), order)
+    topic_order = _topic_order(model.link_weights_, named["share"].to_numpy(), order)
     n_topics = len(topic_order)
     labels = [", ".join(short_words(words)) for words in named["words"].iloc[topic_order]]
     by_words = n_topics <= MAX_WORD_LABELS if columns == "auto" else columns == "words"
     shown = n_topics <= MAX_VALUES if values == "auto" else bool(values)
     new = ax is None
     ax = panel(ax, (8, 8))
-    cell = _cell(n_topics) if new else min(axes_points(ax)) / n_topics
+    cell = _cell_size(n_topics) if new else min(axes_points(ax)) / n_topics
     here = np.ix_(topic_order, topic_order)
     weights, deviations = model.link_weights_[here], model.link_weights_std_[here]
     limit = max(float(np.abs(weights).max()), 1e-9)
@@ -110,21 +110,21 @@ def weight_matrix(
     return ax
 
 
-def _cell(n_topics: int) -> float:
+def _cell_size(n_topics: int) -> float:
     """Return the size of a cell, in points, in a figure of our own."""
     cell = 36.0 if n_topics <= MAX_VALUES else 25.0 if n_topics <= MAX_WORD_LABELS else max(11.5, 29 - 0.43 * n_topics)
     return max(cell, 190 / n_topics)
 
 
 def _fit_figure(ax: Axes, side: float) -> None:
-    """Make a figure as large as it takes for its axes to be a square of this size, in points."""
+    """Resize a figure so that its axes are a square of this size in points."""
     figure: Any = ax.figure
     figure.draw_without_rendering()
     width, height = axes_points(ax)
     figure.set_size_inches(figure.get_size_inches() + np.array([side - width, side - height]) / 72)
 
 
-def _order(weights: NDArray[np.float64], shares: NDArray[np.float64], order: str | None) -> NDArray[np.intp]:
+def _topic_order(weights: NDArray[np.float64], shares: NDArray[np.float64], order: str | None) -> NDArray[np.intp]:
     if order is None:
         return np.arange(len(weights))
     if order == "structure":
@@ -135,7 +135,7 @@ def _order(weights: NDArray[np.float64], shares: NDArray[np.float64], order: str
 
 
 def _name_topics(ax: Axes, labels: list[str], numbers: NDArray[np.intp], cell: float, columns_by_words: bool) -> None:
-    """Name rows by words and number, columns by either, and leave no lines but those between cells."""
+    """Name rows by words and number, columns by either, and draw lines between cells only."""
     places, font = range(len(labels)), float(np.clip(0.78 * cell, MIN_FONT, FONT))
     ax.set_yticks(places, [f"{label}  {number}" for label, number in zip(labels, numbers, strict=True)], fontsize=font)
     ax.xaxis.tick_top()
@@ -162,7 +162,7 @@ def _write_values(ax: Axes, weights: NDArray[np.float64], limit: float, font: fl
 
 
 def _mark_uncertain(ax: Axes, uncertain: NDArray[np.bool_], cell: float, beside_values: bool) -> None:
-    """Put a dot in cells whose sign is not certain: in a corner where the middle is taken."""
+    """Put a dot in cells whose sign is not certain: in the corner of cells that show their value."""
     if not uncertain.any():
         return
     rows, columns = np.nonzero(uncertain)
@@ -196,7 +196,7 @@ def topics(model: Any, axes: Any = None, *, n_words: int = 8, n_topics: int | No
     n_words : int, default=8
         Words of a topic.
     n_topics : int, default=None
-        Draw only so many; None is all.
+        Number of topics to draw; None is all.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def topics(model: Any, axes: Any = None, *, n_words: int = 8, n_topics: int | No
     2
     """
     table = topics_by_number(model, n_words).sort_values("share", ascending=False, kind="stable").head(n_topics)
-    panels = _grid(len(table), n_words) if axes is None else np.asarray(axes, dtype=object).reshape(-1)
+    panels = _topic_panels(len(table), n_words) if axes is None else np.asarray(axes, dtype=object).reshape(-1)
     if len(panels) < len(table):
         raise ValueError(f"there are {len(table)} topics to draw and {len(panels)} axes; pass more, or n_topics=.")
     best = -np.sort(-model.topic_word_[table.index], axis=1)[:, :n_words]
@@ -224,7 +224,7 @@ def topics(model: Any, axes: Any = None, *, n_words: int = 8, n_topics: int | No
     return panels[: len(table)]
 
 
-def _grid(n_panels: int, n_words: int) -> NDArray[np.object_]:
+def _topic_panels(n_panels: int, n_words: int) -> NDArray[np.object_]:
     columns = min(n_panels, 5)
     rows = -(-n_panels // columns)
     return new_panels(rows, columns, (1.9 * columns, (0.19 * n_words + 0.5) * rows))

@@ -1,4 +1,4 @@
-"""How well probabilities of links tell links from other pairs, and how well they are calibrated."""
+"""ROC curves and reliability diagrams of probabilities of links."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ CONFIDENCE_DEVIATIONS = 1.96
 """Normal quantile of 95 % intervals."""
 
 MIN_PROBABILITY = 1e-12
-"""Stands for zero on logarithmic axes, far below what they show."""
+"""Replaces zero on logarithmic axes, far below their range."""
 
 
 def roc(labels: Any, scores: ArrayLike | Mapping[str, ArrayLike], ax: Axes | None = None, *, log: bool = False) -> Axes:
-    """Draw receiver operating characteristics: links found against pairs without a link that are taken for one.
+    """Draw receiver operating characteristics: links found, against other pairs that are taken for links.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def roc(labels: Any, scores: ArrayLike | Mapping[str, ArrayLike], ax: Axes | Non
     ax : matplotlib Axes, default=None
         Where to draw; None makes a figure.
     log : bool, default=False
-        Whether the horizontal axis is logarithmic. Where links are rare, only its left end is of use.
+        Whether the horizontal axis is logarithmic. Where links are rare, only its left end matters.
 
     Returns
     -------
     matplotlib Axes
-        A curve for each model; the legend says the area under it.
+        A curve for each model, with the area under it in the legend.
 
     Examples
     --------
@@ -95,10 +95,10 @@ def calibration(
     ax : matplotlib Axes, default=None
         Where to draw; None makes a figure.
     n_bins : int, default=10
-        Into how many bins pairs are put by their probability; equal probabilities are never parted.
+        Number of bins of pairs by their probability; pairs of equal probability are in one bin.
     equal : {"pairs", "links"}, default="pairs"
-        Bins hold equally many pairs, or equally many links as the probabilities have it. Where links are rare, nearly
-        all bins with equally many pairs are at zero.
+        Bins have equal numbers of pairs, or of expected links. Where links are rare, nearly all bins with equal numbers
+        of pairs are at zero.
     log : bool, default=False
         Whether both axes are logarithmic, for rare links. A bin without any link is then drawn as a triangle at the
         upper end of its interval.
@@ -122,29 +122,20 @@ def calibration(
     if equal not in ("pairs", "links"):
         raise ValueError(f'equal is {equal!r}; it must be "pairs" or "links".')
     check_whole_number("n_bins", n_bins, 1)
-    tables = {
-        name: _reliability(*_check_pairs(labels, values, name, probabilities=True), n_bins, equal)
+    bins = {
+        name: bin_pairs(*_check_pairs(labels, values, name, probabilities=True), n_bins, equal)
         for name, values in by_name(probabilities).items()
     }
     ax = panel(ax, (5.0, 4.6))
-    plain_axes(ax)
-    ax.plot([MIN_PROBABILITY, 1], [MIN_PROBABILITY, 1], color=FAINT, linestyle=":", linewidth=1.3, zorder=1)
-    for number, (name, table) in enumerate(tables.items()):
-        _draw_reliability(ax, table, number, name, counts=len(tables) == 1, log=log)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability of a link", ylabel="share of links")
-    if log:
-        lowest = min(min(t.predicted.min(), t.height.min()) for t in tables.values())
-        low = 10 ** np.floor(np.log10(max(lowest, 1e-9)))
-        ax.set(xscale="log", yscale="log", xlim=(low, 1), ylim=(low, 1))
-    ax.set_aspect("equal")
-    if list(tables) != [""]:
+    draw_bins(ax, bins, log=log)
+    if list(bins) != [""]:
         legend(ax, "upper left", bbox_to_anchor=(0, 0.96))
     return ax
 
 
 @dataclass(frozen=True)
-class _Reliability:
-    """Bins of pairs: mean probability, numbers of pairs and links, and the interval of the share of links."""
+class Bins:
+    """Bins of pairs: mean probability, number of pairs, number of links."""
 
     predicted: Array
     n_pairs: NDArray[np.int64]
@@ -152,11 +143,12 @@ class _Reliability:
 
     @property
     def share(self) -> Array:
+        """Share of links in each bin."""
         return self.n_links / self.n_pairs
 
     @property
     def interval(self) -> tuple[Array, Array]:
-        """Wilson's interval, which also holds where there are no links or only links."""
+        """Wilson's 95 % interval of the share of links, which is valid without links and with links only, too."""
         n, z2 = self.n_pairs, CONFIDENCE_DEVIATIONS**2
         centre = (self.n_links + z2 / 2) / (n + z2)
         half = CONFIDENCE_DEVIATIONS / (n + z2) * np.sqrt(n * self.share * (1 - self.share) + z2 / 4)
@@ -164,12 +156,12 @@ class _Reliability:
 
     @property
     def height(self) -> Array:
-        """Where bins are drawn on a logarithmic axis: at their share, or without links at the end of the interval."""
+        """Heights on a logarithmic axis: the share of links, or the upper end of the interval if there are none."""
         return np.where(self.n_links > 0, self.share, self.interval[1])
 
 
-def _reliability(linked: NDArray[np.bool_], probabilities: Array, n_bins: int, equal: str) -> _Reliability:
-    """Put pairs into bins of about equally many pairs, or expected links."""
+def bin_pairs(linked: NDArray[np.bool_], probabilities: Array, n_bins: int, equal: str) -> Bins:
+    """Return pairs in bins of about equally many pairs, or expected links; both arrays have one dimension."""
     values, place, n_equal = np.unique(probabilities, return_inverse=True, return_counts=True)
     mass = n_equal.astype(float) if equal == "pairs" else n_equal * values
     if not mass.sum() > 0:
@@ -180,22 +172,36 @@ def _reliability(linked: NDArray[np.bool_], probabilities: Array, n_bins: int, e
     used = n_pairs > 0
     total = np.bincount(bins, weights=probabilities, minlength=n_bins)
     n_links = np.bincount(bins[linked], minlength=n_bins)
-    return _Reliability(total[used] / n_pairs[used], n_pairs[used], n_links[used])
+    return Bins(total[used] / n_pairs[used], n_pairs[used], n_links[used])
 
 
-def _draw_reliability(ax: Axes, table: _Reliability, number: int, name: str, *, counts: bool, log: bool) -> None:
+def draw_bins(ax: Axes, by_model: Mapping[str, Bins], *, log: bool) -> None:
+    """Draw a reliability diagram of the bins of each model, without a legend."""
+    plain_axes(ax)
+    ax.plot([MIN_PROBABILITY, 1], [MIN_PROBABILITY, 1], color=FAINT, linestyle=":", linewidth=1.3, zorder=1)
+    for number, (name, bins) in enumerate(by_model.items()):
+        _draw_model(ax, bins, number, name, counts=len(by_model) == 1, log=log)
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability of a link", ylabel="share of links")
+    if log:
+        lowest = min(min(bins.predicted.min(), bins.height.min()) for bins in by_model.values())
+        low = 10 ** np.floor(np.log10(max(lowest, 1e-9)))
+        ax.set(xscale="log", yscale="log", xlim=(low, 1), ylim=(low, 1))
+    ax.set_aspect("equal")
+
+
+def _draw_model(ax: Axes, bins: Bins, number: int, name: str, *, counts: bool, log: bool) -> None:
     style = line_style(number)
-    lower, upper = table.interval
-    ax.vlines(table.predicted, np.maximum(lower, MIN_PROBABILITY), upper, color=style["color"], alpha=0.45, linewidth=3)
-    some = table.n_links > 0 if log else np.ones(len(table.share), dtype=bool)
+    lower, upper = bins.interval
+    ax.vlines(bins.predicted, np.maximum(lower, MIN_PROBABILITY), upper, color=style["color"], alpha=0.45, linewidth=3)
+    some = bins.n_links > 0 if log else np.ones(len(bins.share), dtype=bool)
     if not some.all():
-        ax.plot(table.predicted[~some], upper[~some], linestyle="", marker="v", markersize=5, color=style["color"])
+        ax.plot(bins.predicted[~some], upper[~some], linestyle="", marker="v", markersize=5, color=style["color"])
     if counts:
-        for x, y, n in zip(table.predicted, upper, table.n_links, strict=True):
+        for x, y, n in zip(bins.predicted, upper, bins.n_links, strict=True):
             ax.annotate(f"{n:,}", (x, y), (0, 4), textcoords="offset points", ha="center", fontsize=8, color=FAINT)
         ax.text(0.02, 0.98, "numbers: links in the bin", transform=ax.transAxes, va="top", fontsize=8, color=FAINT)
     ax.plot(
-        table.predicted[some], table.share[some], marker="o", markersize=5, linewidth=1.2, clip_on=False,
+        bins.predicted[some], bins.share[some], marker="o", markersize=5, linewidth=1.2, clip_on=False,
         label=name or None, **style,
     )  # fmt: skip
 

@@ -8,23 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linktopics.kernels.inference import infer
 from linktopics.kernels.simd import padded
 from linktopics.network.pairs import Direction
 from linktopics.prediction.predictor import BLOCK_CELLS, Predictor
 from linktopics.prediction.ranking import NewDocuments, Shortlist, blocks_of
 from linktopics.sampler import tokens
 from linktopics.sampler.runner import PosteriorSample
-from linktopics.sampler.topic_inference import AVERAGED_SWEEPS, MAX_SWEEPS, TOLERANCE
+from linktopics.sampler.topic_inference import TopicInference
 
 Shares = NDArray[np.float32]
 """Topics of texts: samples x texts x topics."""
 
 
 def thinned(samples: Sequence[PosteriorSample], n: int | None, best_chain: int) -> list[PosteriorSample]:
-    """Return n samples, evenly spread over the chains and within each; what does not divide goes to the best chain.
+    """Return n samples, evenly spread over the chains and within each; the best chain gets the remainder first.
 
-    None is all of them.
+    If n is None, all samples are returned.
     """
     if n is None or n >= len(samples):
         return list(samples)
@@ -43,21 +42,14 @@ class BatchedPredictor:
     Parameters
     ----------
     predictor : Predictor
-        What has the samples, the features and the search among all documents.
+        The predictor, with the samples, the features and the search among all documents.
     """
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor, self.samples = predictor, predictor.samples
         self.reference_samples = [at for at, sample in enumerate(self.samples) if sample.chain == predictor.best_chain]
-        self.n_topics = K = predictor.settings.n_topics
-        self._lanes = (0,) * padded(K)
-        self._alpha = np.zeros((len(self.samples), 1, len(self._lanes)), np.float32)
-        self._alpha[:, 0, :K] = [sample.alpha for sample in self.samples]
-        self._word_topic = []
-        for sample in self.samples:
-            view = np.asarray(sample.word_topic).view()
-            view.flags.writeable = False  # as a memory-mapped one is: one compiled kernel serves both
-            self._word_topic.append(view)
+        self.n_topics = predictor.settings.n_topics
+        self._inferences = [TopicInference(sample.word_topic, sample.alpha) for sample in self.samples]
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -66,18 +58,15 @@ class BatchedPredictor:
         """Return the topics of texts, each with known words, in every sample, as `infer_topics` does."""
         start, words = tokens(counts)
         n = counts.shape[0]
-        result = np.zeros((len(self), n, len(self._lanes)), np.float32)
-        for word_topic, alpha, shares in zip(self._word_topic, self._alpha, result, strict=True):
-            infer(
-                self._lanes, start, words, word_topic, alpha, self.predictor.seed,
-                MAX_SWEEPS, AVERAGED_SWEEPS, TOLERANCE, 0, n, shares,
-            )  # fmt: skip
+        result = np.zeros((len(self), n, padded(self.n_topics)), np.float32)
+        for inference, shares in zip(self._inferences, result, strict=True):
+            inference.run(start, words, self.predictor.seed, slice(0, n), shares)
         return result[:, :, : self.n_topics]
 
     def best(
         self, new: NewDocuments, places: Sequence[int], tops: Sequence[int], directions: Sequence[Direction]
     ) -> Shortlist:
-        """Return the best pairs of some texts, so many of each, by text and best first; of equals, the first."""
+        """Return the best pairs of some texts, `tops` of each, by text and best first; of equals, the first."""
         finder = self.predictor.finder()
         if len(places) == new.n_documents:
             runs = blocks_of(new.n_documents, finder.width, BLOCK_CELLS)

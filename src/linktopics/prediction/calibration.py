@@ -24,10 +24,11 @@ with r = 1 the less probable one is only there where the other is. Candidates ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -39,13 +40,13 @@ from linktopics.network.pairs import Direction
 Array = NDArray[np.float64]
 
 N_KNOTS = 6
-"""Bends of a curve; between them it is straight."""
+"""Knots of a curve; between them it is straight."""
 
 MIN_SLOPE = 0.02
 """Smallest slope: without one, different scores could become the same probability."""
 
 UNIT_SLOPE_PENALTY, BEND_PENALTY = 1.0, 10.0
-"""How strongly slopes are drawn to 1, and to the next one: penalties are these times squared differences."""
+"""Penalties per squared difference of a slope from 1, and from the next slope."""
 
 PROBABILITY_EPSILON = 2.0**-53
 """Probabilities nearer to 1 than this are 1 in double precision."""
@@ -55,7 +56,7 @@ LOG_ODDS_BINS = np.linspace(-60.0, 60.0, 6001)
 
 
 def log_odds(probability: NDArray[np.floating]) -> Array:
-    """Return the log-odds of probabilities, finite for 0 and 1, too."""
+    """Return the log-odds of probabilities; they are finite also for 0 and 1."""
     return np.asarray(logit(np.clip(probability, 1e-300, 1.0 - PROBABILITY_EPSILON)))
 
 
@@ -114,7 +115,7 @@ class Curve:
     @property
     def inverse(self) -> Curve:
         """The inverse function."""
-        return Curve(_numbers(self._at_knots), _numbers(1.0 / slope for slope in self.slopes), self.knots[0])
+        return Curve(tuple(self._at_knots.tolist()), tuple(1.0 / slope for slope in self.slopes), self.knots[0])
 
 
 def _extents(x: Array, knots: Sequence[float]) -> Array:
@@ -176,7 +177,7 @@ def fit_curve(pairs: HeldOutPairs, prevalence: float) -> Curve:
     knots = np.unique(np.quantile(links, np.linspace(0.05, 0.95, N_KNOTS)).round(3)).tolist()
     of_links, of_others = (np.column_stack([np.ones(len(x)), _extents(x, knots)]) for x in (links, middle))
 
-    def badness(c: Array) -> tuple[float, Array]:
+    def objective(c: Array) -> tuple[float, Array]:
         here, there = of_links @ c, of_others @ c
         away, bends = c[1:] - 1.0, np.diff(c[1:])
         value = -log_expit(here).sum() - weight @ log_expit(-there)
@@ -189,7 +190,7 @@ def fit_curve(pairs: HeldOutPairs, prevalence: float) -> Curve:
 
     start = np.concatenate([[knots[0]], np.ones(len(knots) + 1)])
     bounds = [(None, None), *[(MIN_SLOPE, None)] * (len(knots) + 1)]
-    level, *slopes = minimize(badness, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}).x
+    level, *slopes = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}).x
     held_out = len(links) / (len(links) + weight.sum())
     level += float(logit(prevalence) - logit(held_out))
     return Curve(tuple(knots), tuple(map(float, slopes)), float(level))
@@ -258,14 +259,14 @@ def sampling_offset(link_cost: float, nonlink_cost: float, *, n_links: int, n_sa
 
 @dataclass(frozen=True)
 class LinkCalibration:
-    """How a fitted model's own probabilities become those of links in the network.
+    """The map from a fitted model's own probabilities to those of links in the network.
 
     Attributes
     ----------
     offset : float
         What is added to log-odds because only some non-links were trained on, and because classes have costs.
     curves : mapping from str to Curve
-        What is measured on held-out documents, for links "out" and "in"; where links have no direction, only "out".
+        Curves measured on held-out documents, for links "out" and "in"; where links have no direction, only "out".
         Empty if there were too few links to measure anything.
     n_documents, n_links : int
         How many documents were held out, and how many links they have with the others.
@@ -336,30 +337,22 @@ class LinkCalibration:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LinkCalibration:
-        """Return what `to_json` was made of.
+        """Return the calibration that `to_json` described.
 
         Models of earlier versions had a curve for "both", and no reciprocity; the curve is ignored.
         """
-        curves = {
-            str(name): Curve(_numbers(one["knots"]), _numbers(one["slopes"]), float(one["level"]))
-            for name, one in values["curves"].items()
-            if name != "both"
-        }
+        found = msgspec.convert(values, cls)
+        curves = {name: curve for name, curve in found.curves.items() if name != "both"}
         for curve in curves.values():
             rising = np.diff(curve.knots) > 0
             sound = np.isfinite([*curve.knots, *curve.slopes, curve.level]).all() and min(curve.slopes) > 0
             if not (rising.all() and sound and len(curve.slopes) == len(curve.knots) + 1 > 1):
                 raise ValueError("a curve of the calibration does not rise")
-        offset, reciprocity = float(values["offset"]), float(values.get("reciprocity", 0.0))
-        if not np.isfinite(offset):
+        if not np.isfinite(found.offset):
             raise ValueError("the calibration's offset is not finite")
-        if not 0.0 <= reciprocity <= 1.0:
+        if not 0.0 <= found.reciprocity <= 1.0:
             raise ValueError("the calibration's reciprocity is not between 0 and 1")
-        return cls(offset, curves, int(values["n_documents"]), int(values["n_links"]), reciprocity)
-
-
-def _numbers(values: Iterable[Any]) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
+        return replace(found, curves=curves)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -367,13 +360,13 @@ def _numbers(values: Iterable[Any]) -> tuple[float, ...]:
 # ----------------------------------------------------------------------------------------------------------------------
 
 TARGET_LINKS, MIN_LINKS = 1000, 50
-"""Links of held-out documents that are wanted, and below which nothing is measured."""
+"""Links of held-out documents that are wanted, and the number below which nothing is measured."""
 
 MAX_HELD_OUT_SHARE = 0.2
-"""Share of the documents that are held out at most."""
+"""Largest share of the documents that is held out."""
 
 MAX_PAIRS, MIN_HELD_OUT_DOCUMENTS = 10_000_000, 50
-"""Pairs that are looked at at most, unless that would leave fewer documents than this."""
+"""Most pairs that are measured, unless that would leave fewer documents than this."""
 
 
 def n_documents_to_hold_out(network: DocumentNetwork) -> int:

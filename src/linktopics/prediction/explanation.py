@@ -59,7 +59,7 @@ def cell_contributions(
 
 
 def shares_of(contributions: Array) -> Array:
-    """Return contributions to one score relative to the sum of those of their sign, which makes 1 and -1.
+    """Return contributions to one score relative to those of their sign: shares sum to 1, and to -1 if negative.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def best_reasons(contributions: Array) -> Reasons:
 
 @dataclass(frozen=True)
 class Explainer:
-    """Takes scores apart, averaged over the samples of one chain.
+    """Splits scores into contributions, averaged over the samples of one chain.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class Explainer:
     def sentences(
         self, reasons: Reasons, outgoing: NDArray[np.bool_], detail: Callable[[int, int, bool], str]
     ) -> list[str]:
-        """Return a sentence for each pair, given what says what a feature comes from, by its number and the pair's."""
+        """Return a sentence for each pair; ``detail(feature, pair, outgoing)`` returns a phrase about a feature."""
         labels, K = [", ".join(row[:2]) for row in self.words], len(self.words)
         result = []
         for pair, (own, shares, way) in enumerate(

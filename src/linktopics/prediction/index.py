@@ -33,29 +33,29 @@ EXACT_MAX_DOCUMENTS = 100_000
 """Documents up to which ``search="auto"`` ranks all of them."""
 
 EXACT_MAX_NEW_DOCUMENTS = 50
-"""New documents for which ``search="auto"`` ranks all documents of a larger network, too: by then, that has taken about
-as long as it takes to build the index."""
+"""New documents for which ``search="auto"`` ranks all documents of a larger network, too: that takes about as long as
+to build the index."""
 
 SOURCE_CANDIDATES, DOCUMENTS_PER_CANDIDATE = 200, 500
 """Candidates from each source (the index for each direction, and features): so many, or one in so many documents."""
 
 DOUBLE_PRECISION_CANDIDATES = 50
-"""Candidates that are scored in double precision, but for such as single precision cannot tell from these."""
+"""Candidates that are scored in double precision, besides those that single precision cannot tell from them."""
 
 INDEX_DIMENSIONS = 128
-"""Of the vectors in the index."""
+"""Dimensions of the vectors in the index."""
 
 TEXT_DIMENSIONS = 100
-"""To which features reduce long vectors, such as TF-IDF, before all are reduced together."""
+"""Dimensions to which features reduce long vectors, such as TF-IDF, before all are reduced together."""
 
 LEARNING_DOCUMENTS = 10_000
-"""Documents from which the reduction is learned, and which stand for new ones in it."""
+"""Documents from which the reduction is learned; they stand for new documents, too."""
 
 CANDIDATES_AT_ONCE = 2**14
-"""Candidates whose long vectors are in memory at once."""
+"""Candidates whose vectors are in memory at once before they are reduced."""
 
 LISTS_PER_PROBE, MIN_PROBED_LISTS = 16, 16
-"""One in so many of the index's lists is looked through, and this many at least."""
+"""One in so many of the index's lists is searched, and this many at least."""
 
 
 def index_library() -> Any | None:
@@ -68,12 +68,12 @@ def index_library() -> Any | None:
 
 
 class CandidateIndex:
-    """Finds good candidates among all, with few exceptions the best, without looking at each.
+    """Finds good candidates without scoring all documents; with few exceptions they are the best.
 
     Parameters
     ----------
     samples : list of PosteriorSample
-        Over which probabilities are averaged.
+        Samples over which probabilities are averaged.
     features : FeatureSet
         The features of pairs. Those that are no inner products only count when candidates are scored.
     exact : ExactSearch
@@ -89,6 +89,7 @@ class CandidateIndex:
     ) -> None:
         self.samples, self.features, self.exact = samples, features, exact
         self.n_candidates = exact.n_candidates
+        self._faiss: Any = index_library()
         rng = np.random.default_rng(seed)
         docs = np.sort(rng.permutation(self.n_candidates)[:LEARNING_DOCUMENTS])
         self.weights = np.mean([sample.feature_weights for sample in samples], axis=0) / features.scale
@@ -107,14 +108,14 @@ class CandidateIndex:
                 self.texts.append(found[0])
                 self.projections.append((k, float(self.weights[span.start]), found[1]))
 
-    def _long(self, which: Indices | slice) -> NDArray[np.float32]:
-        """Return the long vectors of candidates."""
+    def _candidate_vectors(self, which: Indices | slice) -> NDArray[np.float32]:
+        """Return the vectors of candidates, before they are reduced."""
         constants = [self.constants[direction][which, None] for direction in DIRECTIONS]
         parts = [*(s.doc_topic[which] for s in self.samples), *(x[which] for x in self.texts), *constants]
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
-    def _asked(self, shares: Sequence[NDArray[np.float32]], projected: list[Array], direction: Direction) -> Array:
-        """Return the long vectors of new documents for one direction."""
+    def _queries(self, shares: Sequence[NDArray[np.float32]], projected: list[Array], direction: Direction) -> Array:
+        """Return the vectors of new documents for one direction, before they are reduced."""
         parts = [
             project(z.astype(float), s.weights, direction) / len(self.samples)
             for s, z in zip(self.samples, shares, strict=True)
@@ -126,23 +127,23 @@ class CandidateIndex:
     def _reduce(self, docs: Indices) -> None:
         """Find the directions in which the scores of documents, taken for new ones, with others differ most.
 
-        With the covariance of the asking vectors made the identity, they are the principal components of the others.
+        With the covariance of the queries made the identity, they are the principal components of the candidates.
         """
         self.constants = {direction: added.mean(axis=0) for direction, (_, added) in self.exact.constants.items()}
         prepared = [self.features.features[k].known(docs) for k, *_ in self.projections]
         projected = [reduce(x) for (_, _, reduce), x in zip(self.projections, prepared, strict=True)]
         shares = [sample.doc_topic[docs] for sample in self.samples]
-        asked = np.concatenate([self._asked(shares, projected, direction) for direction in DIRECTIONS])
-        values, vectors = np.linalg.eigh(asked.T @ asked / len(asked))
+        queries = np.concatenate([self._queries(shares, projected, direction) for direction in DIRECTIONS])
+        values, vectors = np.linalg.eigh(queries.T @ queries / len(queries))
         kept = values > 1e-9 * values[-1]
         size, vectors = np.sqrt(values[kept]), vectors[:, kept]
-        known = self._long(docs).astype(float)
+        known = self._candidate_vectors(docs).astype(float)
         self.mean = known.mean(axis=0)
         scaled = (known - self.mean) @ vectors * size
         _, components = np.linalg.eigh(scaled.T @ scaled)
         components = components[:, ::-1][:, :INDEX_DIMENSIONS]
-        self.of_new = vectors / size @ components
-        self.of_known = (vectors * size @ components).astype(np.float32)
+        self.query_projection = vectors / size @ components
+        self.candidate_projection = (vectors * size @ components).astype(np.float32)
 
     def _build(self, seed: int, n_threads: int) -> None:
         """Fill the index.
@@ -150,13 +151,11 @@ class CandidateIndex:
         It finds near vectors, not large inner products; these are the same once all candidates are made equally long by
         one more number.
         """
-        faiss = index_library()
-        assert faiss is not None
-        n, d = self.n_candidates, self.of_known.shape[1]
+        faiss, n, d = self._faiss, self.n_candidates, self.candidate_projection.shape[1]
         vectors = np.empty((n, d + 1), np.float32)
         mean = self.mean.astype(np.float32)
         for rows in blocks_of(n, 1, CANDIDATES_AT_ONCE):
-            vectors[rows, :d] = (self._long(rows) - mean) @ self.of_known
+            vectors[rows, :d] = (self._candidate_vectors(rows) - mean) @ self.candidate_projection
         squares = np.einsum("ik,ik->i", vectors[:, :d], vectors[:, :d])
         vectors[:, d] = np.sqrt(squares.max() - squares)
         self.texts = []
@@ -192,7 +191,7 @@ class CandidateIndex:
         if wanted >= self.n_candidates:
             found = [np.arange(self.n_candidates)] * len(out)
         else:
-            found = self._found(new, rows, directions, wanted)
+            found = self._find(new, rows, directions, wanted)
         kept = [np.setdiff1d(one, without) for one, without in zip(found, out, strict=True)]
         where = np.repeat(np.arange(rows.start, rows.stop), [len(one) for one in kept])
         candidates = np.concatenate(kept).astype(np.int64, copy=False)
@@ -217,17 +216,15 @@ class CandidateIndex:
                     total += self.exact.loss.no_link(scores)[0]
         return self.exact.not_worse(absent / np.float32(len(self.samples)), size, 0.0)
 
-    def _found(self, new: NewDocuments, rows: slice, directions: Sequence[Direction], wanted: int) -> list[Indices]:
+    def _find(self, new: NewDocuments, rows: slice, directions: Sequence[Direction], wanted: int) -> list[Indices]:
         """Return the candidates of all sources for each of some new documents."""
-        faiss = index_library()
-        assert faiss is not None
-        faiss.omp_set_num_threads(1)  # of this thread, which is one of several
+        self._faiss.omp_set_num_threads(1)  # of this thread, which is one of several
         projected = [reduce(new.prepared[k][rows]) for k, _, reduce in self.projections]
-        sources = []
+        shares, sources = [own[rows] for own in new.shares], []
         for direction in directions:
-            asked = self._asked([shares[rows] for shares in new.shares], projected, direction) @ self.of_new
-            asked = np.concatenate([asked, np.zeros((len(asked), 1))], axis=1).astype(np.float32)
-            sources.append(self.index.search(asked, wanted)[1])
+            queries = self._queries(shares, projected, direction) @ self.query_projection
+            queries = np.pad(queries, ((0, 0), (0, 1))).astype(np.float32)
+            sources.append(self.index.search(queries, wanted)[1])
         for feature, prepared in zip(self.features.features, new.prepared, strict=True):
             proposed = feature.proposals(prepared, rows, wanted)
             if proposed is not None:

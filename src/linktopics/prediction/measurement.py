@@ -22,7 +22,7 @@ from linktopics.prediction.predictor import Predictor
 from linktopics.prediction.ranking import ByDirection, blocks_of
 
 MEASURED_CELLS = 2**18
-"""Documents x candidates that are handled at once: few, while a model is fitted, which needs memory."""
+"""Documents x candidates that are handled at once: few, because fitting a model needs the memory."""
 
 
 def measure(

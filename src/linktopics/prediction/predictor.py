@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
@@ -20,7 +19,6 @@ from linktopics.features import FeatureSet
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents, check_direction, check_interval, check_top, resolve_candidates
 from linktopics.network.pairs import Direction
-from linktopics.network.validation import user_stacklevel
 from linktopics.prediction.calibration import LinkCalibration, log_odds
 from linktopics.prediction.explanation import Explainer, Reasons
 from linktopics.prediction.index import EXACT_MAX_DOCUMENTS, EXACT_MAX_NEW_DOCUMENTS, CandidateIndex, index_library
@@ -43,6 +41,7 @@ from linktopics.sampler.runner import PosteriorSample
 from linktopics.sampler.topic_inference import infer_topics
 from linktopics.utils.blas import one_thread
 from linktopics.utils.progress import ProgressBar
+from linktopics.utils.warn import warn_user
 
 BLOCK_CELLS = 2**23
 """Documents x candidates (or x words) that are handled at once."""
@@ -58,9 +57,9 @@ Out = TypeVar("Out")
 
 @dataclass(eq=False)
 class Predictor:
-    """Answers questions about new documents; see `RelationalTopicModel` for what each answer is.
+    """Answers questions about new documents; `RelationalTopicModel` documents each answer.
 
-    What is computed for the first question is cached for others, but not pickled.
+    What the first question needs is cached for later ones, but not pickled.
     """
 
     network: DocumentNetwork
@@ -72,8 +71,8 @@ class Predictor:
     seed: int
     n_jobs: int | None
     verbose: bool | str = False
-    told: bool = False
-    asked: int = 0
+    index_hint_given: bool = False
+    n_ranked: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -99,7 +98,7 @@ class Predictor:
 
     @cached_property
     def explainer(self) -> Explainer:
-        """What takes scores apart, in the chain whose topics are shown."""
+        """The explainer of scores, for the chain whose topics are shown."""
         return Explainer(self.reference_samples, self.features, self.top_words(3))
 
     @cached_property
@@ -109,7 +108,7 @@ class Predictor:
 
     def infer(self, sample: PosteriorSample, counts: csr_array) -> NDArray[np.float32]:
         """Return shares of topics among the tokens of new documents, given a sample's topics."""
-        return infer_topics(sample, counts, self.seed, self.n_jobs)
+        return infer_topics(sample.word_topic, sample.alpha, counts, self.seed, self.n_jobs)
 
     def predict(self, documents: Documents, candidates: Any, direction: str, *, raw: bool = False) -> Array:
         """Return link probabilities, documents x candidates, averaged over samples; or their raw scores."""
@@ -141,10 +140,9 @@ class Predictor:
     def suggest_known(
         self, places: Indices, top: int, direction: str, interval: float, search: str = "auto"
     ) -> pd.DataFrame:
-        """Return the same of training documents, but for candidates they are linked with in that direction.
+        """Return the best candidates of training documents, without those they are linked with in that direction.
 
-        They have the topics they were fitted with. A link in the other direction is left out of what features know of
-        the pair.
+        They have the topics they were fitted with. Features of a pair ignore a link in the other direction.
         """
         finder = self._checked_finder(top, interval, search, len(places))
         check_direction(direction)
@@ -183,39 +181,35 @@ class Predictor:
         return pd.concat(frames, ignore_index=True)
 
     def finder(self, search: str = "auto", n_new: int | None = None) -> ExactSearch | CandidateIndex:
-        """Return what proposes the best candidates of so many new documents; None: an unknown number."""
+        """Return the search for the best candidates of `n_new` documents; None stands for an unknown number."""
         return self.index if self._uses_index(search, n_new) else self.exact
 
     def _uses_index(self, search: str, n_new: int | None = None) -> bool:
-        """Return whether candidates of so many further documents come from the index."""
+        """Return whether candidates of `n_new` further documents come from the index."""
         if search not in ("auto", "exact", "index"):
             raise ValueError(f'search is {search!r}; it must be "auto", "exact" or "index".')
         if search == "exact" or (search == "auto" and self.network.n_documents <= EXACT_MAX_DOCUMENTS):
             return False
         if search == "auto" and n_new is not None and "index" not in vars(self):
-            self.asked += n_new
-            if self.asked <= EXACT_MAX_NEW_DOCUMENTS:
+            self.n_ranked += n_new
+            if self.n_ranked <= EXACT_MAX_NEW_DOCUMENTS:
                 return False
         if index_library() is not None:
             return True
         cure = "pip install 'linktopics[index]'"
         if search == "index":
             raise ImportError(f"this needs faiss: {cure}")
-        if not self.told:
-            self.told = True
-            warnings.warn(
+        if not self.index_hint_given:
+            self.index_hint_given = True
+            warn_user(
                 f"all {self.network.n_documents:,} documents are ranked for each new one; an index makes that faster: "
                 f'{cure}. search="exact" does without, and without this hint.',
                 NetworkWarning,
-                stacklevel=user_stacklevel(),
             )
         return False
 
     def mean_of(self, new: NewDocuments, pairs: Shortlist) -> ByDirection:
-        """Return the model's own probabilities of pairs, averaged over samples, for each direction.
-
-        There may be many pairs.
-        """
+        """Return the model's own probabilities of pairs, averaged over samples, for each direction."""
         return _joined(map(_mean, self._by_sample(new, pairs)))
 
     def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[ByDirection]:
@@ -225,9 +219,9 @@ class Predictor:
             yield pair_probabilities(self._loss, self.samples, new.shares, pairs.part(part))
 
     def best(self, new: NewDocuments, pairs: Shortlist, top: int | Indices) -> Shortlist:
-        """Return the best pairs of each document, best first: so many of each, or as `best_of_each` has it."""
+        """Return the best pairs of each document, best first; `top` as for `best_of_each`."""
         own = self.mean_of(new, pairs)
-        # One direction is ranked by the model's own, which are in the same order and tell more of them apart.
+        # One direction is ranked by the model's own probabilities: the same order, with fewer ties.
         ranked = self.calibrated(own) if len(own) > 1 else UNCALIBRATED.of_pairs(own)
         return pairs.part(best_of_each(pairs.rows, pairs.candidates, ranked, top))
 
@@ -327,11 +321,9 @@ class Predictor:
         """Return the most probable words of each topic of the chain that is shown."""
         K = self.settings.n_topics
         topics = np.mean([sample.word_topic[:, :K] for sample in self.reference_samples], axis=0)
+        best = np.argsort(-topics, axis=0, kind="stable")[:n_words].T
         names = self.network.vocabulary
-        return [
-            [str(w) if names is None else str(names[w]) for w in np.argsort(-topics[:, k], kind="stable")[:n_words]]
-            for k in range(K)
-        ]
+        return [[str(word) for word in row] for row in (best if names is None else names[best]).tolist()]
 
     def spread(self, run: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
         """Return a function of each item, computed in threads; BLAS, which would start threads of its own, gets one."""

@@ -65,7 +65,7 @@ class NewDocuments:
 
 @dataclass(frozen=True)
 class Shortlist:
-    """Pairs among which the best of some new documents are, by document and then by candidate."""
+    """Pairs that include the best of some new documents, by document and then by candidate."""
 
     rows: Indices
     candidates: Indices
@@ -101,9 +101,9 @@ def best_of_each(rows: Indices, candidates: Indices, probability: Array, top: An
 
 
 def interval_of(by_sample: Array, mass: float) -> tuple[Array, Array]:
-    """Return the ends of the range in which a share of the samples is, of probabilities that are samples x pairs.
+    """Return the ends of the central range that holds a share `mass` of the samples, of probabilities samples x pairs.
 
-    As many samples are below as above. NaN where there is one sample alone.
+    As many samples are below as above. With a single sample, both ends are NaN.
     """
     if len(by_sample) == 1:
         return np.full(by_sample.shape[1], np.nan), np.full(by_sample.shape[1], np.nan)
@@ -149,13 +149,13 @@ class ExactSearch:
     Parameters
     ----------
     samples : list of PosteriorSample
-        Over which probabilities are averaged.
+        Samples over which probabilities are averaged.
     features : FeatureSet
         The features of pairs.
     loss : Loss
-        What makes probabilities of scores.
+        The loss, which turns scores into probabilities.
     calibration : LinkCalibration
-        What makes probabilities in the network of these. One direction alone it leaves in order.
+        The map from these to probabilities in the network. It keeps the order within one direction.
     """
 
     def __init__(
@@ -163,6 +163,9 @@ class ExactSearch:
     ) -> None:
         self.samples, self.features, self.loss, self.calibration = samples, features, loss, calibration
         self.n_candidates = len(samples[0].doc_topic)
+        self._everyone = np.arange(self.n_candidates)
+        self._weights = np.stack([sample.weights for sample in samples])
+        self._feature_weights = np.stack([sample.feature_weights for sample in samples])
         self.of_candidates = [k for k, feature in enumerate(features.features) if feature.of_candidate]
         self.of_pairs = [k for k, feature in enumerate(features.features) if not feature.of_candidate]
         symmetric = [feature.symmetric for feature in features.features for _ in feature.columns]
@@ -173,10 +176,6 @@ class ExactSearch:
         """Cells that a new document takes."""
         per_direction = sum(len(self.features.features[k].columns) for k in self.of_pairs)
         return self.n_candidates * (2 + 2 * per_direction)
-
-    @cached_property
-    def _everyone(self) -> Indices:
-        return np.arange(self.n_candidates)
 
     @cached_property
     def constants(self) -> dict[Direction, tuple[dict[int, Array], NDArray[np.float32]]]:
@@ -244,14 +243,6 @@ class ExactSearch:
             result[:, :, tile] = self._tile(projected, by_column, tile)
         return result, self.loss.max_slope * np.maximum(error, np.finfo(float).tiny)
 
-    @cached_property
-    def _weights(self) -> Array:
-        return np.stack([sample.weights for sample in self.samples])
-
-    @cached_property
-    def _feature_weights(self) -> Array:
-        return np.stack([sample.feature_weights for sample in self.samples])
-
     def _tile(self, projected: NDArray[np.float32], by_column: Columns, tile: slice) -> NDArray[np.float32]:
         """Return the mean probability of no link for some candidates in each direction, several samples at once."""
         n_samples, _, n, _ = projected.shape
@@ -261,14 +252,10 @@ class ExactSearch:
         total = np.zeros((len(by_column), n, tile.stop - tile.start), np.float32)
         with np.errstate(over="ignore"):
             for some in blocks_of(n_samples, total.size, TILE_SCORES):
-                scores = tile_scores(
-                    projected[some],
-                    [np.asarray(sample.doc_topic[tile]) for sample in self.samples[some]],
-                    np.stack([self.constants[direction][1][some, tile] for direction in by_column], axis=1),
-                    self._feature_weights[some].astype(np.float32),
-                    shared,
-                    own,
-                )
+                old = [np.asarray(sample.doc_topic[tile]) for sample in self.samples[some]]
+                constants = np.stack([self.constants[direction][1][some, tile] for direction in by_column], axis=1)
+                tau = self._feature_weights[some].astype(np.float32)
+                scores = tile_scores(projected[some], old, constants, tau, shared, own)
                 total += self.loss.no_link(scores).sum(axis=0)
         total /= n_samples
         return total

@@ -31,7 +31,7 @@ BURN_IN_MEMORIES = 6
 """Burn-in, and the sweeps averaged after it, in units of the sweeps that a document remembers its topics for."""
 
 MAX_SWEEPS = 2000
-"""Most sweeps of burn-in, and most that are averaged."""
+"""Most sweeps of burn-in, and most sweeps that are averaged."""
 
 
 def topics_from_links(
@@ -77,14 +77,9 @@ def topics_from_links(
     source = np.concatenate([out[:, 0], there[len(out) :]])
     target = np.concatenate([there[: len(out)], into[:, 0]])
     order = np.lexsort((target, source))
-    pairs = TrainingPairs(
-        source[order].astype(np.int32),
-        target[order].astype(np.int32),
-        np.ones(len(order), dtype=bool),
-        n_documents + len(linked),
-    )
-    lengths = np.ones(pairs.n_documents, dtype=np.int64)
-    lengths[:n_documents] = length
+    source, target = source[order].astype(np.int32), target[order].astype(np.int32)
+    pairs = TrainingPairs(source, target, np.ones(len(order), dtype=bool), n_documents + len(linked))
+    lengths = np.repeat([length, 1], [n_documents, len(linked)])
     features = np.tile(link_features, (len(pairs), 1))
     corpus = Corpus.build(csr_array(lengths[:, None]), pairs, symmetric, features)
     state = initial_state(corpus, settings, seed)
@@ -119,8 +114,7 @@ def word_probabilities(
 
     def run(number: int) -> NDArray[np.float64]:
         sample = samples[number]
-        topics = np.tile(sample.alpha / sample.alpha.sum(), (n_documents, 1))
-        prior = topics[~linked]
+        topics = np.empty((n_documents, settings.n_topics))
         for rows in blocks_of(n_documents, length, TOKENS_AT_ONCE):
             a, b = rows.start, rows.stop
             here_out, here_into = (p[(p[:, 0] >= a) & (p[:, 0] < b)] - [a, 0] for p in (out, into))
@@ -128,7 +122,7 @@ def word_probabilities(
                 sample, settings, here_out, here_into, b - a, length,
                 not network.directed, predictor.features.link_mean, np.random.SeedSequence([predictor.seed, number, a]),
             )  # fmt: skip
-        topics[~linked] = prior
+        topics[~linked] = sample.alpha / sample.alpha.sum()
         return topics
 
     total = np.zeros((n_documents, network.n_words))

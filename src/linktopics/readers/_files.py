@@ -8,13 +8,10 @@ import io
 import os
 import stat
 import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from linktopics.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MAX_UNPACKED = 2**30
 """Bytes that a gzip file may hold. A file a thousand times smaller could fill the memory; the size of a plain
@@ -23,21 +20,19 @@ file can be seen."""
 _GZIP_MAGIC = b"\x1f\x8b"
 
 _MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
-"""Byte order marks of what is not read; that of UTF-32 begins like one of UTF-16."""
+"""Byte order marks of encodings that are not read; that of UTF-32 begins like one of UTF-16."""
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Read a UTF-8 file, gzipped or not, as a list of lines without their ends; a byte order mark is dropped.
+    """Return the lines of a UTF-8 file, gzipped or not, without their ends; a byte order mark is dropped.
 
     Lines end in LF or CR LF, or where a file has no LF at all, in CR.
     """
     path = Path(path)
     data = read_bytes(path)
     other = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None)
-    if other is None and 0 in data[:2]:  # letters of two bytes, without a mark
-        other = "UTF-16"
-    if other is not None:
-        raise line_error(path, 1, f"the file looks like {other}", "save it as UTF-8")
+    if other or 0 in data[:2]:  # letters of two bytes, without a mark
+        raise line_error(path, 1, f"the file looks like {other or 'UTF-16'}", "save it as UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -50,7 +45,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[str]:
-    """Read lines of which none can hold a CR: two rows with another end between them would look like one."""
+    """Return lines; raise if one holds a CR, as two rows with another end between them would look like one."""
     lines = read_lines(path)
     for number, line in enumerate(lines, start=1):
         if "\r" in line:
@@ -58,7 +53,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[str]:
     return lines
 
 
-def filled(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+def nonblank(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Return the lines that are not blank, each with its number; the first line is 1."""
     return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
 

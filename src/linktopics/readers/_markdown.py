@@ -1,22 +1,18 @@
-"""The parser of a Markdown or text file: its words, its names, and its links as they are written."""
+"""The parser of a Markdown or text file: its words, its names, and its links as written."""
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_inline import image, link
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markdown_it.rules_core import StateCore
-    from markdown_it.rules_inline import StateInline
-    from markdown_it.token import Token
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.token import Token
 
 SUFFIXES = (".md", ".markdown", ".txt")
 """Of the files that are read, those first that a link without a suffix means."""
@@ -49,14 +45,14 @@ _ITEM = re.compile(r"""\s*("(?:\\.|[^"\\])*"|'(?:''|[^'])*'|[^,]*)[^,]*(?:,|$)""
 
 
 class Target(NamedTuple):
-    """Where a link leads, as it is written, without anchor and display text; nothing is left of a mere anchor."""
+    """Where a link leads, as written, without anchor and display text; empty for an anchor alone."""
 
     path: str
     kind: str  # "wiki", "markdown" or "image"
 
 
 class Note(NamedTuple):
-    """What one file says."""
+    """The content of one file."""
 
     text: str
     title: str | None  # of the front matter
@@ -75,7 +71,7 @@ def read_note(lines: list[str], *, indented_code: bool) -> Note:
     pieces, heading = [], None
     for position, token in enumerate(tokens):
         if token.type == "inline":
-            pieces.append(_plain(token.children or [], targets))
+            pieces.append(_plain_text(token.children or [], targets))
             before = tokens[position - 1]
             if heading is None and before.tag == "h1" and before.level == 0:
                 heading = " ".join(pieces[-1].split()) or None
@@ -83,10 +79,10 @@ def read_note(lines: list[str], *, indented_code: bool) -> Note:
             pieces.append(html.unescape(_without_tags(token.content)))
     return Note(
         text=_URLS_AND_BLOCK_IDS.sub(" ", "\n".join(pieces)).strip(),
-        title=" ".join(_texts(fields.get("title", ""), None)) or None,
+        title=" ".join(_field_values(fields.get("title", ""), None)) or None,
         heading=heading,
-        aliases=_texts(fields.get("aliases", fields.get("alias", "")), ","),
-        tags=[tag.lstrip("#") for tag in _texts(fields.get("tags", fields.get("tag", "")), r"[,\s]+")],
+        aliases=_field_values(fields.get("aliases", fields.get("alias", "")), ","),
+        tags=[tag.lstrip("#") for tag in _field_values(fields.get("tags", fields.get("tag", "")), r"[,\s]+")],
         targets=targets,
     )
 
@@ -124,7 +120,7 @@ def _inline_rule(parser: _Parser, state: StateCore) -> None:
 
 
 def _wiki_rule(state: StateInline, silent: bool) -> bool:
-    """Parse ``[[target]]`` or ``![[target]]``, unless it is the text of a Markdown link, ``[[1]](target)``."""
+    """Return whether ``[[target]]`` or ``![[target]]`` is here, and not as text of a link ``[[1]](target)``."""
     match = WIKI_LINK.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
@@ -161,7 +157,7 @@ def _without_tags(content: str) -> str:
     return "".join([*pieces, content[position:]])
 
 
-def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:
+def _plain_text(tokens: Sequence[Token], targets: list[Target]) -> str:
     """Return the text of a paragraph without its marks, and add where its links lead to the targets."""
     pieces = []
     for position, token in enumerate(tokens):
@@ -173,7 +169,7 @@ def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:
             targets.append(_markdown_target(str(token.attrs["href"]), "markdown"))
         elif token.type == "image":
             targets.append(_markdown_target(str(token.attrs["src"]), "image"))
-            pieces.append(_plain(token.children or [], []))
+            pieces.append(_plain_text(token.children or [], []))
         elif token.type == "wiki_link":
             target, shown = _wiki_target(token.content)
             targets.append(target)
@@ -183,7 +179,7 @@ def _plain(tokens: Sequence[Token], targets: list[Target]) -> str:
 
 
 def _wiki_target(inside: str) -> tuple[Target, str]:
-    """Return the parts of what is between the double brackets: the target, and the text shown."""
+    """Return the parts of a link within double brackets: the target, and the text shown."""
     path, _, alias = inside.replace("\\|", "|").partition("|")  # escaped in tables
     path, _, heading = path.partition("#")
     path = path.strip()
@@ -227,7 +223,7 @@ def _fields(head: list[str]) -> dict[str, str]:
     return fields
 
 
-def _texts(value: str, separator: str | None) -> list[str]:
+def _field_values(value: str, separator: str | None) -> list[str]:
     """Return a field as a list: ``[a, "b"]``, a line ``- a`` for each, or texts with separators between them."""
     value = value.strip()
     lines = [line for line in value.split("\n") if line and not line.startswith("#")]

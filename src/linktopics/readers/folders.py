@@ -7,26 +7,22 @@ import posixpath
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from linktopics.errors import DataError
-from linktopics.readers import accepted_forms, register_reader
+from linktopics.readers import TextParts, accepted_forms, register_reader
 from linktopics.readers._files import read_lines, visible
 from linktopics.readers._markdown import ATTACHMENT, SUFFIXES, Note, Target, read_note
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from linktopics.readers import TextParts
 
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]+:(?!\s)|//", re.IGNORECASE)
 _ZETTEL_NUMBER = re.compile(r"\d{12,14}(?!\d)")
 
 
 def read_folder(path: str | os.PathLike[str]) -> TextParts:
-    """Read all Markdown and text files below a folder; see `DocumentNetwork.from_folder`."""
+    """Return the Markdown and text files below a folder, with their links; see `DocumentNetwork.from_folder`."""
     root = Path(path)
     if not os.path.isdir(root):
         there = os.path.exists(root)
@@ -70,7 +66,7 @@ def read_folder(path: str | os.PathLike[str]) -> TextParts:
     is_fallback=True,
 )
 def _open(folder: Path, columns: Sequence[str]) -> TextParts:
-    """Read a folder of text files; raise if there are no links between them."""
+    """Return a folder of text files; raise if there are no links between them."""
     parts = read_folder(folder)
     for name in columns:
         if name not in parts["columns"]:
@@ -141,13 +137,13 @@ class _Index:
         self.others = others
         self.paths: dict[str, list[_File]] = {}
         self.names: dict[str, list[_File]] = {}
-        self.further: dict[str, list[_File]] = {}
+        self.other_names: dict[str, list[_File]] = {}
         for file, title, note in zip(self.files, titles, notes, strict=True):
             for full in (file.path, file.stem):
                 self.paths.setdefault(_key(full), []).append(file)
                 self.names.setdefault(_key(posixpath.basename(full)), []).append(file)
             for name in {_key(name) for name in (title, *note.aliases, *_spellings(file.stem))}:
-                self.further.setdefault(name, []).append(file)
+                self.other_names.setdefault(name, []).append(file)
 
     def resolve(self, source: int, target: Target) -> int | str | None:
         """Return the document a link means, or its target as written if there is none; None: no link of documents."""
@@ -170,7 +166,7 @@ class _Index:
         return (
             self.paths.get(key)
             or [file for file in ends if any(_key(full).endswith("/" + key) for full in (file.path, file.stem))]
-            or self.further.get(key, [])
+            or self.other_names.get(key, [])
         )
 
     def _markdown(self, target: str, folder: str) -> list[_File]:

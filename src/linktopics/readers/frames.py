@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from linktopics.errors import DataError
 from linktopics.network.validation import as_list, is_missing, list_of_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from linktopics.readers import TextParts
+from linktopics.readers import TextParts
 
 
 def read_frames(
@@ -25,7 +22,7 @@ def read_frames(
     source: str,
     target: str,
 ) -> TextParts:
-    """Take the named columns out of the two frames."""
+    """Return the named columns of the two frames."""
     pairs = None
     if links is not None:
         sources = _column(links, source, "links", complete=True)

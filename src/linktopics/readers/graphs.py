@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from linktopics.errors import DataError
 from linktopics.network.validation import list_of_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from linktopics.readers import TextParts
+from linktopics.readers import TextParts
 
 
 def read_networkx(graph: Any, *, text: str, title: str | None, label: str | None, columns: Iterable[str]) -> TextParts:
-    """Take ids, texts and edges out of a graph; titles and labels that some nodes lack are None there."""
+    """Return ids, texts and edges of a graph; titles and labels that some nodes lack are None there."""
     if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
         raise DataError(f"graph is a {type(graph).__name__}; pass a networkx Graph or DiGraph.")
     nodes = dict(graph.nodes(data=True))

@@ -5,27 +5,22 @@ from __future__ import annotations
 import csv
 import json
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linktopics.errors import DataError
 from linktopics.network.validation import list_of_names
-from linktopics.readers import register_reader
-from linktopics.readers._files import filled, find_file, line_error, mixed_ends, need_links, plain_names, read_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from linktopics.readers import TextParts
+from linktopics.readers import TextParts, register_reader
+from linktopics.readers._files import find_file, line_error, mixed_ends, need_links, nonblank, plain_names, read_lines
 
 
 def read_jsonl(
     path: str | os.PathLike[str], links: str | os.PathLike[str] | None, columns: Iterable[str] = ()
 ) -> TextParts:
-    """Read the documents at `path` and the links; in a folder they are documents.jsonl and links.csv."""
-    documents = Path(path)
-    if os.path.isdir(documents):
-        folder = documents
+    """Return the documents at `path` and the links; in a folder they are documents.jsonl and links.csv."""
+    documents = folder = Path(path)
+    if os.path.isdir(folder):
         found = find_file(folder, ["documents.jsonl"])
         if found is None:
             raise DataError(
@@ -59,7 +54,7 @@ def _open(folder: Path, columns: Sequence[str]) -> TextParts:
 def _read_documents(path: Path) -> list[dict[str, Any]]:
     records = []
     lines: dict[str | int, int] = {}
-    for number, line in filled(read_lines(path)):
+    for number, line in nonblank(read_lines(path)):
         try:
             record = json.loads(line, object_pairs_hook=_object)
         except RecursionError:

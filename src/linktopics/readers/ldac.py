@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
-from linktopics.readers import register_reader
-from linktopics.readers._files import filled, find_file, line_error, need_links, plain_names, read_rows
+from linktopics.readers import CountParts, register_reader
+from linktopics.readers._files import find_file, line_error, need_links, nonblank, plain_names, read_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from linktopics.readers import CountParts
-
-    PathLike = str | os.PathLike[str]
+PathLike = str | os.PathLike[str]
 
 MAX_WORDS = 2**24
 """Words that there can be without a vocabulary: one wrong number would ask for more memory than there is."""
@@ -31,17 +27,16 @@ _PAIRS = re.compile(r"(?:[0-9]{1,9}:[0-9]{1,9}(?: |$))*")
 
 def read_ldac(
     path: PathLike,
-    links: PathLike | None,
+    links: PathLike | None = None,
     *,
-    vocabulary: PathLike | None,
-    titles: PathLike | None,
-    ids: PathLike | None,
-    links_reversed: bool,
+    vocabulary: PathLike | None = None,
+    titles: PathLike | None = None,
+    ids: PathLike | None = None,
+    links_reversed: bool = False,
 ) -> CountParts:
-    """Read the documents at `path` and the files beside them; in a folder, files not given are found by name."""
-    documents = Path(path)
-    if os.path.isdir(documents):
-        folder = documents
+    """Return the documents at `path` with the files beside them; in a folder, files not given are found by name."""
+    documents = folder = Path(path)
+    if os.path.isdir(folder):
         documents = _documents_in(folder)
         vocabulary = vocabulary or find_file(folder, ["vocab.txt", "vocabulary.txt"])
         links = links or find_file(folder, ["links.txt", "cites.txt"])
@@ -75,8 +70,7 @@ def read_ldac(
 )
 def _open(folder: Path, _: Sequence[str]) -> dict[str, Any]:
     need_links(folder, "links.txt", "cites.txt")
-    parts = read_ldac(folder, None, vocabulary=None, titles=None, ids=None, links_reversed=False)
-    return {**parts, "link_ends": "indices"}
+    return {**read_ldac(folder), "link_ends": "indices"}
 
 
 def _documents_in(folder: Path) -> Path:
@@ -88,7 +82,7 @@ def _documents_in(folder: Path) -> Path:
 
 
 def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
-    """Read ``[N] word:count ...`` lines; a blank line is a document without words."""
+    """Return the counts of ``[N] word:count ...`` lines; a blank line is a document without words."""
     words: list[int] = []
     counts: list[int] = []
     starts = [0]
@@ -123,7 +117,7 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
 
 def _read_links(path: PathLike, *, links_reversed: bool) -> np.ndarray:
     ends: list[int] = []
-    for number, line in filled(read_rows(path)):
+    for number, line in nonblank(read_rows(path)):
         match = _LINK.fullmatch(line)
         if match is None:
             cure = "a line is: source target, both document numbers from 0"

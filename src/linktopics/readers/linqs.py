@@ -3,53 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
-from linktopics.readers import register_reader
-from linktopics.readers._files import filled, find_file, line_error, plain_names, read_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from linktopics.readers import CountParts
+from linktopics.readers import CountParts, register_reader
+from linktopics.readers._files import find_file, line_error, nonblank, plain_names, read_rows
 
 
 def read_linqs(path: str | os.PathLike[str]) -> CountParts:
-    """Read a folder of `.content`/`.cites` pairs, or one `.content` file with its `.cites` beside it.
+    """Return a folder of `.content`/`.cites` pairs, or one `.content` file with its `.cites` beside it.
 
     A line of content is ``id flag flag ... label``; a line of cites is ``cited citing``, a link from the second to the
     first. Columns are separated by tabs or by spaces; blanks around ids are no part of them.
     """
-    contents = _content_files(Path(path))
     labels: list[str] = []
     rows: list[np.ndarray] = []
     links: list[tuple[str, str]] = []
     places: dict[str, str] = {}  # file and line of each id
-    for content in contents:
+    for content in _content_files(Path(path)):
         _read_content(content, places, labels, rows)
         links += _read_cites(_cites_beside(content))
     if not rows:
         raise DataError(f"{path}: there are no documents in it; a line is: id, a flag per word, label.")
-    n_words = len(rows[0])
-    columns = [np.flatnonzero(row) for row in rows]
-    counts = sparse.csr_array(
-        (
-            np.concatenate([row[column] for row, column in zip(rows, columns, strict=True)]),
-            np.concatenate(columns),
-            np.cumsum([0, *map(len, columns)]),
-        ),
-        shape=(len(rows), n_words),
-    )
     return {
-        "counts": counts,
+        "counts": sparse.csr_array(np.vstack(rows)),
         "links": links,
         "ids": list(places),
-        "vocabulary": [f"w{word}" for word in range(n_words)],
+        "vocabulary": [f"w{word}" for word in range(len(rows[0]))],
         "labels": labels,
         "titles": None,
     }
@@ -91,7 +75,7 @@ def _cites_beside(content: Path) -> Path:
 
 def _read_content(path: Path, places: dict[str, str], labels: list[str], rows: list[np.ndarray]) -> None:
     """Add the documents of one file: where each id was found, its label and its row of counts."""
-    for number, line in filled(read_rows(path)):
+    for number, line in nonblank(read_rows(path)):
         name, separator, rest = _partition(line)
         name = name.strip()  # as the ends of links are
         flags, _, label = rest.rpartition(separator) if separator else ("", "", "")
@@ -138,7 +122,7 @@ def _flags(flags: str, separator: str) -> np.ndarray | str:
 
 def _read_cites(path: Path) -> list[tuple[str, str]]:
     links = []
-    for number, line in filled(read_rows(path)):
+    for number, line in nonblank(read_rows(path)):
         columns = line.split("\t") if "\t" in line else line.split()
         if len(columns) != 2:
             raise line_error(path, number, f"there are {len(columns)} columns", "a line is: cited citing")

@@ -88,7 +88,7 @@ def open_network(
             return DocumentNetwork(**reader.read(path, ()), strict=strict)
         return DocumentNetwork.from_texts(**reader.read(path, columns), vectorizer=vectorizer, strict=strict)
     except DataError as error:
-        # what is wrong with all documents together, such as that no word is left of them, names no file
+        # errors about all documents together, such as that no word is left of them, name no file
         raise error if str(path) in str(error) else DataError(f"{path}: {error}") from None
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 from linktopics.errors import DataError
 from linktopics.network.report import numbered
 from linktopics.network.validation import as_list, split_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
-    from linktopics.readers import CountedTexts
+from linktopics.readers import CountedTexts
 
 
 def default_vectorizer() -> Any:
@@ -26,9 +22,9 @@ def default_vectorizer() -> Any:
 def read_texts(
     texts: Sequence[str] | Mapping[Any, str], *, ids: Iterable[Hashable] | None, vectorizer: Any
 ) -> CountedTexts:
-    """Count the words of texts: a sequence, or a mapping whose keys are the ids."""
+    """Return the word counts of texts: a sequence, or a mapping whose keys are the ids."""
     listed, names = split_texts(texts, ids)
-    vectorizer = default_vectorizer() if vectorizer is None else _own(vectorizer)
+    vectorizer = default_vectorizer() if vectorizer is None else _checked_copy(vectorizer)
     try:
         counts = vectorizer.fit_transform(listed)
     except ValueError as error:
@@ -46,7 +42,7 @@ def read_texts(
     return {"counts": counts, "ids": names, "vocabulary": vocabulary, "texts": listed, "vectorizer": vectorizer}
 
 
-def _own(vectorizer: Any) -> Any:
+def _checked_copy(vectorizer: Any) -> Any:
     """Return a copy of a user's vectorizer, so that fitting it again elsewhere does not change this network."""
     needed = ("fit_transform", "transform", "get_feature_names_out")
     if isinstance(vectorizer, type) or not all(hasattr(vectorizer, name) for name in needed):

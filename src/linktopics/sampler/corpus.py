@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from linktopics.network.pairs import TrainingPairs
 
-CHUNK = 2**16
+CHUNK_DOCUMENTS = 2**16
 """Documents whose counts are expanded at once."""
 
 
@@ -147,8 +147,8 @@ def tokens(counts: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     n_documents = counts.shape[0]
     start = np.zeros(n_documents + 1, np.int64)
     words = np.empty(counts.data.sum(dtype=np.int64), np.int32)
-    for first in range(0, n_documents, CHUNK):  # at once there would be several 64-bit numbers for each count
-        last = min(first + CHUNK, n_documents)
+    for first in range(0, n_documents, CHUNK_DOCUMENTS):  # at once there would be several 64-bit numbers for each count
+        last = min(first + CHUNK_DOCUMENTS, n_documents)
         ends = counts.indptr[first : last + 1]
         repeats = counts.data[ends[0] : ends[-1]]
         up_to = np.append(0, np.cumsum(repeats, dtype=np.int64))

@@ -25,9 +25,9 @@ VARIABLE = "LINKTOPICS_CHECK"
 FLOAT32_ERROR = 1e-5
 """Relative error that projections and scores may have: they are sums of at most some hundred float32 products."""
 
-CURE = (
-    "This is a mistake of linktopics or of the machine's memory, and not of the data: please report it, with the "
-    "network and the settings if you can"
+REPORT_ADVICE = (
+    "This is a bug of linktopics or a fault of the machine's memory, not a mistake in the data: please report it, with "
+    "the network and the settings if you can"
 )
 
 Array = NDArray[np.float64]
@@ -61,7 +61,7 @@ def is_on() -> bool:
 
 @dataclass(frozen=True)
 class DebugSnapshot:
-    """What a shard holds, for comparison.
+    """The arrays of a shard, to be compared with the state of the chain.
 
     Attributes
     ----------
@@ -150,9 +150,9 @@ def check_shards(
     corpus, state, settings
         As for `check_state`, which the state has passed.
     parts : list of Partition
-        What belongs to which shard.
+        The documents and pairs of each shard.
     snapshots : list of DebugSnapshot
-        What each shard holds.
+        The arrays of each shard.
     """
     at = state.iteration
     for part, snapshot in zip(parts, snapshots, strict=True):
@@ -228,7 +228,7 @@ def _zbar(state: State, counts: NDArray, lengths: NDArray[np.int64]) -> Array:
 
 
 def _scores(corpus: Corpus, state: State, zbar: Array) -> tuple[Array, Array]:
-    """Return the scores of all pairs in float64, and how much float32 may be off."""
+    """Return the scores of all pairs in float64, and bounds of the error of float32."""
     source, target = zbar[corpus.source], zbar[corpus.target]
     scores = ((source @ state.weights) * target).sum(axis=1) + corpus.features @ state.feature_weights
     size = ((source @ np.abs(state.weights)) * target).sum(axis=1)
@@ -280,4 +280,4 @@ def _finite(at: int, name: str, values: Array, *axes: str) -> None:
 
 
 def _fail(at: int, what: str) -> None:
-    raise SamplingError(f"the check after iteration {at} failed: {what}. {CURE}.")
+    raise SamplingError(f"the check after iteration {at} failed: {what}. {REPORT_ADVICE}.")

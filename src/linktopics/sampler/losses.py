@@ -33,7 +33,7 @@ the chain takes some cost * pairs sweeps to come back from there."""
 
 @dataclass
 class Loss(ABC):
-    """What the sampler needs of a loss.
+    """A loss, as the sampler needs it.
 
     Parameters
     ----------

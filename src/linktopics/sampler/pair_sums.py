@@ -10,14 +10,14 @@ from linktopics.sampler.partition import Partition
 
 Array = NDArray[np.float64]
 
-STIFF = 30.0
+STIFF_RATIO = 30.0
 """A pair is stiff if its curvature is above this multiple of the median. Pairs that lie on the margin of the hinge loss
 are; float32 sums would lose the others beside them."""
 
-ENOUGH = 2**16
-"""Pairs of which the median is taken where there are more."""
+MEDIAN_PAIRS = 2**16
+"""Where there are more pairs, the median is taken over about this many."""
 
-CHUNK = 2**20
+CHUNK_PAIRS = 2**20
 """Pairs whose features are multiplied at once."""
 
 
@@ -61,7 +61,7 @@ class PairSums:
         self.features = part.own_features
         self.shape = (n_topics, n_topics)
         self.linear, self.quadratic = linear[:n], quadratic[:n]
-        self.limit = STIFF * float(np.median(self.quadratic[:: 1 + n // ENOUGH])) if n else 0.0
+        self.limit = STIFF_RATIO * float(np.median(self.quadratic[:: 1 + n // MEDIAN_PAIRS])) if n else 0.0
         self.stiff = np.flatnonzero(self.quadratic > self.limit)
         self.soft = self._soft(self.quadratic)
         self.stiff_sources = self._rows(corpus.source[self.stiff])
@@ -148,9 +148,9 @@ class PairSums:
     def feature_precision(self) -> Array:
         """Return sum_e quadratic_e x_e x_e^T over the features x_e of pairs."""
         result = np.zeros((self.features.shape[1], self.features.shape[1]))
-        for first in range(0, len(self.quadratic), CHUNK):  # at once there would be a copy of all features
-            part = self.features[first : first + CHUNK]
-            result += (part * self.quadratic[first : first + CHUNK, None]).T @ part
+        for first in range(0, len(self.quadratic), CHUNK_PAIRS):  # at once there would be a copy of all features
+            part = self.features[first : first + CHUNK_PAIRS]
+            result += (part * self.quadratic[first : first + CHUNK_PAIRS, None]).T @ part
         return result
 
     def _soft(self, x: Array) -> Array:

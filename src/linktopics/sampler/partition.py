@@ -17,10 +17,10 @@ PAIR_COST = 0.3
 the balance of shards depends on it."""
 
 SLACK = 1.02
-"""How much above the average the cost of a shard may be."""
+"""Largest cost of a shard, as a multiple of the average."""
 
-PASSES = 10
-"""How often all documents are assigned."""
+N_PASSES = 10
+"""Passes over the documents, each of which assigns all of them."""
 
 Indices = NDArray[np.int64]
 
@@ -106,6 +106,7 @@ def split(corpus: Corpus, n_parts: int) -> list[Partition]:
     for number in range(n_parts):
         documents = np.flatnonzero(owner == number)
         own_pairs = np.flatnonzero(of_source == number)
+        ends = of_target[own_pairs]
         entering = np.flatnonzero((of_target == number) & (of_source != number))
         entering = entering[np.argsort(of_source[entering], kind="stable")]
         pairs = np.concatenate([own_pairs, entering])
@@ -123,9 +124,7 @@ def split(corpus: Corpus, n_parts: int) -> list[Partition]:
                 documents=documents,
                 pairs=pairs,
                 sent_documents=[local[theirs[owner[theirs] == number]].astype(np.int64) for theirs in ghosts],
-                sent_pairs=[
-                    np.flatnonzero((of_target[own_pairs] == other) & (other != number)) for other in range(n_parts)
-                ],
+                sent_pairs=[np.flatnonzero((ends == other) & (other != number)) for other in range(n_parts)],
                 ghosts_from=_slices(len(documents) + np.searchsorted(owner[ghosts[number]], numbers)),
                 pairs_from=_slices(len(own_pairs) + np.searchsorted(of_source[entering], numbers)),
                 words_of=words_of,
@@ -147,13 +146,13 @@ def assign_documents(corpus: Corpus, n_parts: int) -> NDArray[np.int32]:
     capacity = SLACK * cost.sum() / n_parts
     owner, load = np.full(corpus.n_documents, -1, np.int32), np.zeros(n_parts)
     pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.in_source, corpus.label)
-    for _ in range(PASSES):
+    for _ in range(N_PASSES):
         assign_greedily(*pairs, cost, capacity, owner, load)
     return owner
 
 
 def slice_state(state: State, part: Partition, whole: Corpus) -> State:
-    """Return what belongs to a part from a state; the state itself, not a copy, if there is only one part."""
+    """Return the part of a state that belongs to a shard; the state itself, not a copy, if there is only one."""
     if part.n_parts == 1:
         return state
     corpus, own = part.corpus, part.n_own
@@ -197,7 +196,7 @@ def _cut(corpus: Corpus, documents: Indices, n_members: int, pairs: Indices, loc
     )
 
 
-def token_indices(start: Indices, documents: Indices) -> Indices:
-    """Return the places of the tokens of some documents among all."""
+def token_indices(start: NDArray[np.integer], documents: NDArray[np.integer]) -> Indices:
+    """Return the places of the tokens of some documents among all; the same for entries of rows of a CSR matrix."""
     lengths = start[documents + 1] - start[documents]
     return np.repeat(start[documents] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())

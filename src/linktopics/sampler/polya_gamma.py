@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from polyagamma import random_polyagamma
 
 from linktopics.errors import SamplingError
-from linktopics.kernels.polya_gamma import STEPS, add_polya_gamma, upper_part
+from linktopics.kernels.polya_gamma import TABLE_STEPS, add_polya_gamma, upper_part
 
 Array = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Ar
 @cache
 def _upper_parts() -> Array:
     """Return the kernel's table for all scores that it is used for."""
-    return np.array([upper_part(step / STEPS) for step in range(int(LARGE_SCORE / 2 * STEPS) + 2)])
+    return np.array([upper_part(step / TABLE_STEPS) for step in range(int(LARGE_SCORE / 2 * TABLE_STEPS) + 2)])
 
 
 def _draw_huge(shape: Array, score: Array, rng: np.random.Generator) -> Array:

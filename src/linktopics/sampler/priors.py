@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 SMALLEST, LARGEST = 1e-4, 1e4
 """Bounds of what is learned. A topic that no token has would go to zero and never come back."""
 
-STEPS, TOLERANCE = 100, 1e-4
+MAX_STEPS, TOLERANCE = 100, 1e-4
 """Steps of a fixed point at most, and the relative change at which it has settled."""
 
 
@@ -51,7 +51,7 @@ class Priors:
         return self.alpha / self.alpha_total
 
     def topic_mass(self, corpus: Corpus) -> Array:
-        """Return the prior tokens of each topic over all words; in float32's beta, as the sweep adds it up."""
+        """Return the prior tokens of each topic over all words, with beta rounded to float32 as in the sweep."""
         K = len(self.alpha)
         return np.full(K, np.float64(np.float32(self.beta)) * corpus.n_words) + corpus.seeds.mass(K)
 
@@ -61,7 +61,7 @@ def learn_alpha(
 ) -> Array:
     """Return an alpha of higher likelihood given the topic counts of documents, by steps of Minka's fixed point.
 
-    The highest is reached, but where alpha is large only after several calls.
+    One call reaches the maximum, unless alpha is large; then it takes several.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def learn_alpha(
     lengths : ndarray of shape (n_documents,)
         Tokens per document.
     alpha : ndarray of shape (K,)
-        Where to start.
+        The value to start from.
     per_topic : bool
         Whether topics may differ.
 
@@ -83,7 +83,7 @@ def learn_alpha(
         alpha = np.full(len(alpha), alpha.mean())
     counts = _histograms(doc_topic[:, : len(alpha)])
     of_lengths = _histograms(lengths[:, None])
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         gain = _excess(counts, alpha)
         loss = float(_excess(of_lengths, np.array([alpha.sum()]))[0])
         if loss <= 0:  # no document has a token
@@ -107,13 +107,13 @@ def learn_beta(corpus: Corpus, word_topic: NDArray[np.float32], totals: NDArray[
     totals : ndarray of shape (K,)
         Tokens per topic.
     priors : Priors
-        Where to start.
+        The priors to start from.
     """
     K, V, seeds, beta = len(priors.alpha), corpus.n_words, corpus.seeds, priors.beta
     counts = _histograms(word_topic[:, :K].reshape(-1, 1))
     seeded = word_topic[seeds.word, seeds.topic].astype(float)
     extra = seeds.mass(K)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         gain = float(_excess(counts, np.array([beta]))[0])
         for amount, sign in ((seeds.amount, 1.0), (0.0, -1.0)):  # seed words start from more than beta
             gain += sign * float((digamma(seeded + beta + amount) - digamma(beta + amount)).sum())

@@ -23,10 +23,10 @@ from linktopics.utils.progress import ProgressBar
 Array = NDArray[np.float64]
 
 MAX_SWEEPS = 10**7
-"""Of a chain: memory for the trace of all sweeps is allocated when it starts."""
+"""Most sweeps of a chain: memory for the trace of all of them is allocated when it starts."""
 
 MAX_JOBS = 1024
-"""Threads that may be asked for."""
+"""Most threads that `n_jobs` may ask for."""
 
 
 @dataclass(frozen=True)
@@ -74,20 +74,13 @@ def take_sample(chain: int, corpus: Corpus, state: State) -> PosteriorSample:
     lengths_or_1 = np.maximum(lengths, 1)[:, None]
     np.divide(state.doc_topic[:, :K], lengths_or_1, out=doc_topic, dtype=np.float64, casting="same_kind")
     doc_topic[lengths == 0] = priors.shares
-    return PosteriorSample(
-        chain,
-        state.log_joint,
-        word_topic,
-        doc_topic,
-        state.weights.copy(),
-        state.feature_weights.copy(),
-        priors.alpha.copy(),
-    )
+    U, tau, alpha = state.weights.copy(), state.feature_weights.copy(), priors.alpha.copy()
+    return PosteriorSample(chain, state.log_joint, word_topic, doc_topic, U, tau, alpha)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """What a chain does: `n_burn_in` sweeps of burn-in, then `n_samples` times `thin` sweeps and a sample.
+    """The schedule of a chain: `n_burn_in` sweeps of burn-in, then `n_samples` times `thin` sweeps and a sample.
 
     Attributes
     ----------
@@ -96,7 +89,7 @@ class Schedule:
     learn_alpha : {"symmetric", "per-topic"} or None
         Whether alpha is learned during burn-in, and whether topics may differ.
     learn_beta : bool
-        Whether beta is.
+        Whether beta is learned during burn-in.
     """
 
     n_burn_in: int
@@ -134,12 +127,12 @@ class Schedule:
 
 
 LEARNING_STARTS, LEARNING_EVERY = 20, 10
-"""The sweep after which priors are first learned, and how many sweeps lie between."""
+"""The sweep after which priors are first learned, and the number of sweeps from then to the next time."""
 
 
 @dataclass
 class Chain:
-    """A chain, finished or on its way.
+    """A chain, finished or not.
 
     Attributes
     ----------
@@ -167,14 +160,12 @@ class Chain:
     @classmethod
     def at(cls, number: int, state: State) -> Chain:
         """Return a chain that starts at a state."""
-        return cls(number, state, np.empty((0, len(_quantities(state)))))
+        return cls(number, state, np.empty((0, len(_trace_row(state)))))
 
     def allocate(self, schedule: Schedule) -> None:
         """Allocate the trace of a schedule; samples that it treats as burn-in are dropped."""
-        room = np.full((schedule.length, self.trace.shape[1]), np.nan)
         done = self.trace[: self.state.iteration]
-        room[: len(done)] = done
-        self.trace = room
+        self.trace = np.pad(done, ((0, schedule.length - len(done)), (0, 0)), constant_values=np.nan)
         if self.state.iteration <= schedule.n_burn_in:
             self.samples = []
 
@@ -188,7 +179,7 @@ def quantities(corpus: Corpus, feature_names: list[str]) -> list[str]:
     return names
 
 
-def _quantities(state: State) -> list[float]:
+def _trace_row(state: State) -> list[float]:
     total = state.topic_total / state.topic_total.sum()
     entropy = -float(total[total > 0] @ np.log(total[total > 0]))
     values = [state.log_joint, entropy]
@@ -235,19 +226,19 @@ def run_chains(
     schedule : Schedule
         How far to go.
     n_jobs : int, optional
-        Threads; chains are spread over them, and the shards of chains over what is left.
+        Threads; chains are spread over them, and the shards of each chain over its share of the threads.
     verbose : bool or "auto"
         Whether to show a progress bar.
     keep : callable, optional
         Called with a chain and False after every `keep_every` sweeps or `keep_minutes`, whichever comes first; and with
-        True when it is done, or when all are stopped by an error or an interrupt, after which it does not change any
-        more. Always between two sweeps; perhaps from several threads at once.
+        True when the chain ends, because it is done or because an error or an interrupt stops all chains. Calls come
+        between two sweeps, and several threads may call at once.
     keep_every : int, default=50
         Sweeps between two calls of `keep`.
     keep_minutes : float, optional
         After this many minutes, `keep` is called at the end of the current sweep. None only counts sweeps.
     engine : Engine, optional
-        Who runs the shards of chains; by default threads of this process.
+        The engine that runs the shards of chains; by default threads of this process.
     doing : str, default="sampling"
         Description in the progress bar.
     """
@@ -268,10 +259,10 @@ def run_chains(
         try:
             while state.iteration < schedule.length and not stop.is_set():
                 sampler.step()
-                chain.trace[state.iteration - 1] = _quantities(state)
+                chain.trace[state.iteration - 1] = _trace_row(state)
                 if schedule.learns_at(state.iteration):
                     sampler.gather()
-                    state.priors = _learned(corpus, state, schedule)
+                    state.priors = _learn_priors(corpus, state, schedule)
                 if schedule.samples_at(state.iteration):
                     sampler.gather()
                     chain.samples.append(take_sample(number, corpus, state))
@@ -294,7 +285,7 @@ def run_chains(
         _spread(run, len(chains), workers, stop, inline=keep is None)
 
 
-def _learned(corpus: Corpus, state: State, schedule: Schedule) -> Priors:
+def _learn_priors(corpus: Corpus, state: State, schedule: Schedule) -> Priors:
     priors = state.priors
     if schedule.learn_alpha is not None:
         lengths, per_topic = np.diff(corpus.start), schedule.learn_alpha == "per-topic"
@@ -306,11 +297,11 @@ def _learned(corpus: Corpus, state: State, schedule: Schedule) -> Priors:
 
 
 def _spread(run: Callable[[int], None], n_chains: int, workers: int, stop: threading.Event, inline: bool) -> None:
-    """Run the chains, in threads if there is more than one of both; an interrupt or an error stops all of them.
+    """Run the chains, in threads if there are several workers; an interrupt or an error stops all of them.
 
-    Where states are kept (not `inline`) they are in threads always: an interrupt, which only the main thread meets,
-    then never finds a chain in the middle of a sweep. No chain starts before all are submitted: an interrupt in
-    `submit` leaves threads behind that could not be waited for.
+    Where states are kept (not `inline`), chains always run in threads: an interrupt reaches only the main thread, and
+    so never stops a chain in the middle of a sweep. No chain starts before all are submitted: an interrupt during
+    `submit` would leave threads that cannot be waited for.
     """
     if workers == 1 and inline:
         for number in range(n_chains):
@@ -340,7 +331,7 @@ def _spread(run: Callable[[int], None], n_chains: int, workers: int, stop: threa
 
 
 def _wait_for(futures: list[Future[None]]) -> None:
-    """Wait for chains that are stopping, and may be about to save; two further interrupts are ignored."""
+    """Wait for chains that are stopping, and may still be saving; two further interrupts are ignored."""
     for _ in range(2):
         with suppress(KeyboardInterrupt):
             wait(futures)

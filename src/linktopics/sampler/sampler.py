@@ -35,7 +35,7 @@ class Sampler:
 
     With several shards (``settings.n_shards``) the documents of a shard see the words and topics of other shards as of
     the end of the last iteration. Their states are collected by `gather`; until then only the state's numbers,
-    weights and priors are up to date. The engine decides who runs the shards, and has no influence on the result.
+    weights and priors are up to date. The engine that runs the shards has no influence on the result.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ class Sampler:
     settings : Settings
         The model.
     state : State
-        Where to start.
+        The state to start from.
     engine : Engine, optional
-        Who runs the shards; by default this thread.
+        The engine that runs the shards; by default this thread.
 
     Attributes
     ----------
@@ -60,21 +60,16 @@ class Sampler:
         self.corpus = corpus
         self.settings = settings
         self.state = state
-        self.weight_sampler = WeightSampler(
-            settings.n_topics,
-            corpus.n_features,
-            settings.weights,
-            corpus.symmetric,
-            settings.weight_variance,
-            settings.weight_method,
-        )
+        K, F, symmetric = settings.n_topics, corpus.n_features, corpus.symmetric
+        kind, variance, method = settings.weights, settings.weight_variance, settings.weight_method
+        self.weight_sampler = WeightSampler(K, F, kind, symmetric, variance, method)
         self.seconds = {"topics": 0.0, "augmented": 0.0, "weights": 0.0}
         self.parts = split(corpus, settings.n_shards)
         self.pool: ShardPool = (engine or Threads()).start(self.parts, settings, self._partition_states())
         self._in_one_partition = not self.pool.remote and len(self.parts) == 1
-        self._kept = self._values()  # with the state's arrays, to be restored if workers are lost
+        self._snapshot = self._snapshot_values()  # with the state's arrays, to be restored if workers are lost
         self._stale = False  # whether the state's arrays are behind those of the shards
-        self._losses = 0
+        self._n_losses = 0
         self._checks = is_on()
         self._recovering(self.pool.all_to_all, "send_topics", "receive_topics")
 
@@ -95,7 +90,7 @@ class Sampler:
             )
         if self._checks:
             self.check()
-        if self.pool.remote and state.iteration - self._kept["iteration"] >= RECOVERY_EVERY:
+        if self.pool.remote and state.iteration - self._snapshot["iteration"] >= RECOVERY_EVERY:
             self.gather()
 
     def check(self) -> None:
@@ -120,9 +115,9 @@ class Sampler:
             state.streams[part.number] = stream
         counts = count_topics(self.corpus, state.assignments, self.settings.n_topics)
         state.doc_topic, state.word_topic, state.topic_total = counts
-        self._kept = self._values()
+        self._snapshot = self._snapshot_values()
         self._stale = False
-        self._losses = 0
+        self._n_losses = 0
 
     @property
     def shard(self) -> Shard:
@@ -132,7 +127,7 @@ class Sampler:
         return shard
 
     def close(self) -> None:
-        """Release the workers."""
+        """Release the workers of the pool."""
         self.pool.close()
 
     def refresh(self) -> None:
@@ -155,13 +150,13 @@ class Sampler:
         if self.corpus.n_pairs:
             pool.cast("condition")
             self.draw_weights()
-            clock = self._charge("weights", clock)
+            clock = self._record_seconds("weights", clock)
         pool.call_all("sweep", state.weights, state.feature_weights, state.priors)
         pool.all_to_all("send_counts", "receive_counts")
-        clock = self._charge("topics", clock)
+        clock = self._record_seconds("topics", clock)
         if self.corpus.n_pairs:
             state.log_links = float(sum(pool.call_all("augment")))
-            self._charge("augmented", clock)
+            self._record_seconds("augmented", clock)
         pool.all_to_all("send_sums", "receive_sums")
         state.iteration += 1
         state.log_joint = self.log_joint()
@@ -198,7 +193,7 @@ class Sampler:
     def _partition_states(self) -> list[State]:
         return [slice_state(self.state, part, self.corpus) for part in self.parts]
 
-    def _values(self) -> dict[str, Any]:
+    def _snapshot_values(self) -> dict[str, Any]:
         state = self.state
         names = ("iteration", "weights", "feature_weights", "topic_total", "log_joint", "log_links")
         return {name: getattr(state, name) for name in names}
@@ -215,21 +210,21 @@ class Sampler:
                 return run(*args)
             except WorkersLostError as error:  # noqa: PERF203
                 lost = True
-                self._losses += 1
-                if self._losses > MAX_LOSSES:
+                self._n_losses += 1
+                if self._n_losses > MAX_LOSSES:
                     raise EngineError(
-                        f"workers were lost {self._losses} times since iteration {self._kept['iteration']}, and the "
-                        f"run was given up: {error}. Look at the logs of the cluster; memory is the usual reason."
+                        f"workers were lost {self._n_losses} times since iteration {self._snapshot['iteration']}, and "
+                        f"the run was given up: {error}. Look at the logs of the cluster; memory is the usual reason."
                     ) from error
 
     def _restore_snapshot(self) -> None:
         """Return to the last state that was gathered; priors have not changed since."""
-        for name, value in self._kept.items():
+        for name, value in self._snapshot.items():
             setattr(self.state, name, value)
         self.pool.restart(self._partition_states())
         self.pool.all_to_all("send_topics", "receive_topics")
 
-    def _charge(self, step: str, since: float) -> float:
+    def _record_seconds(self, step: str, since: float) -> float:
         now = time.perf_counter()
         self.seconds[step] += now - since
         return now

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PRIOR_RANGE = (1e-9, 1e9)
-"""Smaller prior counts would vanish in float32 beside the counts they are added to, and larger ones drown those."""
+"""Range of prior counts: added to counts in float32, smaller ones would vanish, and larger ones drown the counts."""
 
 LINK_RANGE = (1e-9, 1e9)
-"""Of costs and of the variance of weights: their products, squares and inverses must stay finite in float32."""
+"""Range of costs and of the variance of weights: products, squares and inverses must stay finite in float32."""
 
 
 @dataclass(frozen=True)

@@ -97,41 +97,21 @@ class Shard:
     def draw_topics(self, trace: NDArray[np.float32] | None = None) -> None:
         """Redraw the topics of all tokens given the state's weights and the Gaussian form of the loss."""
         corpus, state, priors, seeds = self.corpus, self.state, self.state.priors, self.corpus.seeds
-        width = len(self._topics)
+        K, width = self.settings.n_topics, len(self._topics)
         alpha, mass = np.zeros((1, width), np.float32), np.zeros(width)
-        alpha[0, : len(priors.alpha)] = priors.alpha
-        mass[: len(priors.alpha)] = priors.topic_mass(corpus)
+        alpha[0, :K] = priors.alpha
+        mass[:K] = priors.topic_mass(corpus)
         forces, in_forces = self._forces()
         self.project()
         state.word_topic[seeds.word, seeds.topic] += seeds.amount.astype(np.float32)
+        trace = np.empty((0, width), np.float32) if trace is None else trace
         sweep(
-            self._topics,
-            self.settings.n_topics,
-            corpus.start,
-            corpus.words,
-            state.assignments,
-            state.doc_topic,
-            state.word_topic,
-            state.topic_total,
-            corpus.out_start,
-            corpus.target,
-            forces,
-            corpus.in_start,
-            corpus.in_source,
-            in_forces,
-            self._projection,
-            self._entering,
-            self._U,
-            self._UT,
-            alpha,
-            np.float32(priors.beta),
-            mass,
-            self.settings.exact,
-            0,
-            self.part.n_own,
-            state.stream,
-            np.empty((0, width), np.float32) if trace is None else trace,
-        )
+            self._topics, K, corpus.start, corpus.words,
+            state.assignments, state.doc_topic, state.word_topic, state.topic_total,
+            corpus.out_start, corpus.target, forces, corpus.in_start, corpus.in_source, in_forces,
+            self._projection, self._entering, self._U, self._UT,
+            alpha, np.float32(priors.beta), mass, self.settings.exact, 0, self.part.n_own, state.stream, trace,
+        )  # fmt: skip
         state.word_topic[seeds.word, seeds.topic] -= seeds.amount.astype(np.float32)
 
     def _forces(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -162,15 +142,8 @@ class Shard:
         """Return the scores of own pairs; the projections of own documents must be up to date, as after a sweep."""
         n = self.part.n_own_pairs
         result = np.empty(n)
-        pair_scores(
-            self._topics,
-            self.part.lengths,
-            self.topic_rows(),
-            self.corpus.target[:n],
-            self._scoring,
-            self._projection,
-            result,
-        )
+        lengths, target = self.part.lengths, self.corpus.target[:n]
+        pair_scores(self._topics, lengths, self.topic_rows(), target, self._scoring, self._projection, result)
         if self.corpus.n_features:
             result += self.offsets()[:n]
         return result
@@ -197,20 +170,12 @@ class Shard:
         K = self.settings.n_topics
         self._U[:K, :K] = self.state.weights
         self._UT[:K, :K] = self.state.weights.T
-        project(
-            self._topics,
-            self.part.lengths,
-            self.topic_rows(),
-            self._U,
-            self._UT,
-            self._projection,
-            self._entering,
-        )
+        project(self._topics, self.part.lengths, self.topic_rows(), self._U, self._UT, self._projection, self._entering)
 
     def log_densities(self) -> tuple[Array, NDArray[np.int64]]:
         """Return the log densities of own documents' topics and of own words given theirs, and the tokens per topic.
 
-        That of the totals is left out.
+        The log density of the totals is left out.
         """
         part, state, seeds, priors = self.part, self.state, self.corpus.seeds, self.state.priors
         own, alpha, beta, total = slice(0, part.n_own), priors.alpha, priors.beta, priors.alpha_total

@@ -73,10 +73,8 @@ def n_bytes(thing: Any) -> int:
     """Return the size of the arrays and numbers in a message."""
     if isinstance(thing, np.ndarray):
         return thing.nbytes
-    if isinstance(thing, dict):
-        return sum(n_bytes(value) for value in thing.values())
-    if isinstance(thing, (list, tuple)):
-        return sum(n_bytes(value) for value in thing)
+    if isinstance(thing, dict | list | tuple):
+        return sum(map(n_bytes, thing.values() if isinstance(thing, dict) else thing))
     return 8 if isinstance(thing, (int, float, np.generic)) else 0
 
 

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 from linktopics.kernels.inference import infer
 from linktopics.kernels.simd import padded
 from linktopics.sampler import tokens
-from linktopics.sampler.runner import PosteriorSample
 
 MAX_SWEEPS = 20
 """Sweeps over a new document before its likelihood must have settled."""
@@ -24,34 +23,47 @@ TOLERANCE = 1e-4
 """Relative change of the likelihood at which a new document has settled, as in the paper."""
 
 
+class TopicInference:
+    """Topics as a posterior sample has them, laid out for the kernel that infers those of new documents."""
+
+    def __init__(self, word_topic: NDArray[np.float32], alpha: NDArray[np.float64]) -> None:
+        self.topics = (0,) * padded(len(alpha))
+        self.alpha = np.zeros((1, len(self.topics)), np.float32)
+        self.alpha[0, : len(alpha)] = alpha
+        self.word_topic = np.asarray(word_topic).view()
+        self.word_topic.flags.writeable = False  # as a memory-mapped one is: one compiled kernel serves both
+
+    def run(
+        self, start: NDArray[np.int64], words: NDArray[np.int32], seed: int, rows: slice, shares: NDArray[np.float32]
+    ) -> None:
+        """Write the shares of topics in some rows of `tokens` into the same rows of `shares`; zeros without words."""
+        infer(
+            self.topics, start, words, self.word_topic, self.alpha, seed,
+            MAX_SWEEPS, AVERAGED_SWEEPS, TOLERANCE, rows.start, rows.stop, shares,
+        )  # fmt: skip
+
+
 def infer_topics(
-    sample: PosteriorSample, counts: csr_array, seed: int, n_jobs: int | None = None
+    word_topic: NDArray[np.float32], alpha: NDArray[np.float64], counts: csr_array, seed: int, n_jobs: int | None = None
 ) -> NDArray[np.float32]:
-    """Return shares of topics among the tokens of new documents, given a sample's topics.
+    """Return shares of topics among the tokens of new documents, given topics as a posterior sample has them.
 
     A document without words has the shares of the prior.
     """
-    K, width = len(sample.alpha), padded(len(sample.alpha))
-    alpha = np.zeros((1, width), np.float32)
-    alpha[0, :K] = sample.alpha
-    word_topic = np.asarray(sample.word_topic).view()
-    word_topic.flags.writeable = False  # as a memory-mapped one is: one compiled kernel serves both
+    K, n, n_threads = len(alpha), counts.shape[0], effective_n_jobs(n_jobs)
+    inference = TopicInference(word_topic, alpha)
     start, words = tokens(counts)
-    shares = np.zeros((counts.shape[0], width), np.float32)
-    cuts = np.linspace(0, start[-1], effective_n_jobs(n_jobs) + 1)  # as many tokens for each thread
-    bounds = np.searchsorted(start, cuts).tolist()
-    bounds[-1] = counts.shape[0]
+    shares = np.zeros((n, len(inference.topics)), np.float32)
 
-    def run(first: int, last: int) -> None:
-        infer(
-            (0,) * width, start, words, word_topic, alpha, seed,
-            MAX_SWEEPS, AVERAGED_SWEEPS, TOLERANCE, first, last, shares,
-        )  # fmt: skip
+    def run(rows: slice) -> None:
+        inference.run(start, words, seed, rows, shares)
 
-    if counts.shape[0] == 1 or len(bounds) == 2:
-        run(0, counts.shape[0])
+    if n == 1 or n_threads == 1:
+        run(slice(0, n))
     else:
-        with ThreadPoolExecutor(len(bounds) - 1) as pool:
-            list(pool.map(run, bounds[:-1], bounds[1:]))
-    shares[np.diff(start) == 0, :K] = sample.alpha / sample.alpha.sum()
+        cuts = np.linspace(0, start[-1], n_threads, endpoint=False)  # as many tokens for each thread
+        bounds = [*np.searchsorted(start, cuts).tolist(), n]
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(run, map(slice, bounds, bounds[1:])))
+    shares[np.diff(start) == 0, :K] = alpha / alpha.sum()
     return shares[:, :K]

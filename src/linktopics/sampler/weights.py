@@ -35,21 +35,21 @@ CHOLESKY_MAX_TOPICS = 8
 """Up to here the matrix of size K^2 is cheaper to build and factor than a dozen products with it."""
 
 JITTERS = (0.0, 1e-14, 1e-12, 1e-10)
-"""Shares of its diagonal that are added to a precision matrix until it can be factored. The rounding that made it
+"""Multiples of the diagonal that are added to a precision matrix until it can be factored. The rounding that made it
 indefinite is of the size of the first, so no information is lost: with jitter j the draw is from a Gaussian
-whose precision is at most 1 + j times too large along any direction that matters, and larger only in directions of
-which the diagonal says 1 / j times as much as the precision itself; there the draw is too close to its mean."""
+whose precision is at most 1 + j times too large along any direction that matters, and larger only in directions in
+which the diagonal is 1 / j times as large as the precision itself; there the draw is too close to its mean."""
 
 CG_TOLERANCE = 1e-3
 """Error left by conjugate gradients, in standard deviations of the distribution drawn from (root mean square)."""
 
 CG_MAX_ITERATIONS = 1000
 
-FAR = 1e10
-"""A start whose squared error is more than this multiple of what may be left is far away."""
+FAR_ERROR_RATIO = 1e10
+"""A start is far away if its squared error is more than this multiple of the error that may be left."""
 
 MAX_STIFF_PAIRS = 200
-"""How many stiff pairs the preconditioner takes in one by one."""
+"""Most stiff pairs that the preconditioner corrects for one by one."""
 
 DENSE_MAX_TOPICS = 32
 """Up to here the matrix is built where conjugate gradients fail: 8 MB."""
@@ -86,11 +86,11 @@ class WeightSampler:
         Parameters
         ----------
         call : callable
-            ``call(name, *args)`` returns ``name(*args)`` of the sums of every shard, as a list (see `PairSums`).
+            ``call(name, *args)`` returns a list with the result of this method of each shard's `PairSums`.
         start : ndarray of shape (K, K)
-            Where conjugate gradients start: the last weights.
+            The last weights, from which conjugate gradients start.
         feature_start : ndarray of shape (n_features,)
-            The same for the weights of features.
+            The last weights of features.
         """
         if self.kind == "diagonal":
             return self._draw_diagonal(call)
@@ -100,7 +100,7 @@ class WeightSampler:
 
     def _draw_diagonal(self, call: CallAll) -> tuple[Array, Array]:
         K = self.n_topics
-        precision, pull = _added(call("diagonal"))
+        precision, pull = _sum_over_shards(call("diagonal"))
         eta = self._draw_dense(call, precision, pull, np.diag)
         return np.diag(eta[:K]), eta[K:]
 
@@ -111,7 +111,7 @@ class WeightSampler:
         index[upper] = np.arange(len(upper[0]))
         index = np.maximum(index, index.T)
         # grouped[(k, k'), (l, l')] is the entry of the precision at row (k, l) and column (k', l').
-        grouped, pull, feature_pull, mixed, feature_precision = _added(call("matrices", index))
+        grouped, pull, feature_pull, mixed, feature_precision = _sum_over_shards(call("matrices", index))
         precision = grouped[index[:, :, None, None], index[None, None]].transpose(0, 2, 1, 3).reshape(K * K, K * K)
         pull, mixed = pull.reshape(-1), mixed.reshape(K * K, -1)
         if self.symmetric:
@@ -130,10 +130,10 @@ class WeightSampler:
         return np.asarray(free[:n][index] if self.symmetric else free[:n].reshape(K, K)), free[n:]
 
     def _draw_dense(self, call: CallAll, precision: Array, pull: Array, free: Operator) -> Array:
-        """Draw from N(Lambda^-1 pull, Lambda^-1), Lambda = precision + I / variance, which is at hand as a matrix.
+        """Return a draw from N(Lambda^-1 pull, Lambda^-1), where the matrix Lambda is precision + I / variance.
 
-        By Cholesky factors, with the least of `JITTERS` that will do; where none will, by conjugate gradients. `free`
-        takes the free weights out of a sum over pairs, K x K.
+        It is drawn by Cholesky factors with the least of `JITTERS` that suffices; where none does, by conjugate
+        gradients. `free` takes the free weights out of a sum over pairs, K x K.
         """
         precision = precision + np.eye(len(precision)) / self.variance
         if not (np.isfinite(precision).all() and np.isfinite(pull).all()):
@@ -146,7 +146,7 @@ class WeightSampler:
                 drawn = solve_triangular(found[0], half, lower=True, trans=1, check_finite=False)
                 if np.isfinite(drawn).all():
                     return np.asarray(drawn)
-        perturbed, of_features = _added(call("perturbed"))
+        perturbed, of_features = _sum_over_shards(call("perturbed"))
         right = np.append(free(perturbed), of_features) + noise / np.sqrt(self.variance)
         diagonal = np.diag(precision)
         solved = _conjugate_gradients(
@@ -159,7 +159,7 @@ class WeightSampler:
     def _draw_cg(self, call: CallAll, start: Array, feature_start: Array) -> tuple[Array, Array]:
         K, F = self.n_topics, self.n_features
         sums, stiff, noises = zip(*call("to_solve", K * K + F, MAX_STIFF_PAIRS), strict=True)
-        pull, feature_pull, *margins, feature_precision = _added(list(sums))
+        pull, feature_pull, *margins, feature_precision = _sum_over_shards(list(sums))
         noise = noises[0] / np.sqrt(self.variance)
         prior = noise[: K * K].reshape(K, K)
         if self.symmetric:
@@ -171,10 +171,10 @@ class WeightSampler:
 
         # A vector of unknowns is U, row by row, and then the weights of features.
         def multiply(x: Array) -> Array:
-            of_topics, of_features = _added(call("product", x[: K * K].reshape(K, K), x[K * K :]))
+            of_topics, of_features = _sum_over_shards(call("product", x[: K * K].reshape(K, K), x[K * K :]))
             return np.append(self._fold(of_topics), of_features) + x / self.variance
 
-        measure = np.append(self._measure(), np.ones(F))
+        measure = np.append(self._entry_weights(), np.ones(F))
         for n_stiff in (MAX_STIFF_PAIRS, 0):
             solve_topics = self._preconditioner(margins, list(stiff), n_stiff)
             solve_features = _inverse(feature_precision, plain=n_stiff == 0)
@@ -196,7 +196,7 @@ class WeightSampler:
             return gradient
         return gradient + gradient.T - np.diag(np.diag(gradient))
 
-    def _measure(self) -> Array:
+    def _entry_weights(self) -> Array:
         """Return the weight of each entry in inner products: a symmetric matrix holds off-diagonal weights twice."""
         if not self.symmetric:
             return np.ones((self.n_topics, self.n_topics))
@@ -223,7 +223,7 @@ class WeightSampler:
         total = np.maximum(total, np.finfo(float).tiny)
         inverse = 1.0 / (np.maximum(np.outer(left_values, right_values), 0.0) / total + prior)
         scale = np.sqrt((diagonal + prior) / (np.outer(np.diag(left), np.diag(right)) / total + prior))
-        measure = self._measure()
+        measure = self._entry_weights()
 
         excess, sources, targets = (np.concatenate(arrays) for arrays in zip(*stiff, strict=True))
         n_stiff = min(len(excess), max_stiff)
@@ -247,13 +247,13 @@ class WeightSampler:
         return apply
 
 
-def _added(parts: list[tuple[Array, ...]]) -> list[Array]:
+def _sum_over_shards(parts: list[tuple[Array, ...]]) -> list[Array]:
     """Return the sums of what shards returned, added in their order."""
     return [sum(arrays[1:], start=arrays[0]) for arrays in zip(*parts, strict=True)]
 
 
 def _inverse(matrix: Array, plain: bool) -> Array:
-    """Return the inverse, or if that does not exist, or is asked to be `plain`, that of the diagonal."""
+    """Return the inverse; that of the diagonal alone if `plain`, or if the matrix has none."""
     if not plain:
         with suppress(np.linalg.LinAlgError):
             return np.asarray(np.linalg.inv(matrix))
@@ -263,7 +263,7 @@ def _inverse(matrix: Array, plain: bool) -> Array:
 def _factor(matrix: Array, jitter: float = 0.0) -> tuple[Array, bool] | None:
     """Return the Cholesky factor as `cho_solve` takes it, of the matrix with `jitter` times its diagonal added to it.
 
-    None if it is not positive definite.
+    Return None if it is not positive definite.
     """
     if jitter:
         matrix = matrix + np.diag(jitter * np.diag(matrix))
@@ -293,7 +293,7 @@ def _conjugate_gradients(
     bound = CG_TOLERANCE**2 * measure.sum()
     direction = z = precondition(residual)
     error = float((measure * residual * z).sum())
-    far = error > FAR * bound
+    far = error > FAR_ERROR_RATIO * bound
     for _ in range(CG_MAX_ITERATIONS):
         if 0 <= error <= bound:
             # From far away the rounding of the first product matters: start again from here.

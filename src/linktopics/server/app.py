@@ -1,6 +1,6 @@
 """The server: the pages of the explorer, and behind them a JSON API that programs can use. It only reads.
 
-All routes are handled in the event loop, which hands computations to threads, or to `Workers`, through queues.
+All routes are handled in the event loop, which passes computations to threads, or to `Workers`, through queues.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ TEXT_BATCH_CHARACTERS = 6_000
 """Characters of the texts in a batch."""
 
 TEXT_MIN_CHARACTERS = 600
-"""Characters that a text counts for at least: what it costs whatever its length."""
+"""Characters that a text counts for at least, since a short text has a fixed cost."""
 
 READ_BATCH_REQUESTS = 16
-"""Requests about documents in a batch: handing a batch to a thread costs as much as a response."""
+"""Requests about documents in a batch: starting a batch in a thread costs as much as a response."""
 
 BLOCK_DOCUMENTS = 16
 """Consecutive documents that are computed together: several cost little more than one."""
@@ -52,7 +52,7 @@ PRECOMPUTE_MAX_DOCUMENTS = 5_000
 """Up to so many documents, all documents and cells are computed in advance while the server is idle."""
 
 SEARCH_INLINE_MAX_DOCUMENTS = 5_000
-"""Up to so many documents, a search takes less time than handing it to a thread."""
+"""Up to so many documents, a search takes less time than starting it in a thread."""
 
 MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 

@@ -31,7 +31,7 @@ HEAD_MAX_BYTES = 2**16
 """Bytes of the head of a request: its first line, its headers, and the empty line that ends them."""
 
 BODY_SLICE_BYTES = 1024
-"""Bytes of a body that are parsed at once; of a head that begins behind a body, as many may stay uncounted."""
+"""Bytes of a body that are parsed at once; of a head that follows a body, as many may be missing from the count."""
 
 NICE_INCREMENT = 5
 """How much lower the priority of the server is than that of its workers: requests about texts take longest."""
@@ -110,8 +110,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse data, line by line outside of bodies; stop the timer if the head of a request is complete.
 
-        All that is not the content of a body is counted, and the count begins again where a head or some content ends.
-        So the bound is that of trailers and of sizes of chunks, too.
+        Bytes outside of bodies are counted; the count is reset at the end of a head and at content of a body, so the
+        bound also holds for trailers and sizes of chunks.
         """
         start = 0
         while start < len(data) and not self.transport.is_closing():
@@ -192,7 +192,7 @@ def run(app: Starlette, bound: socket.socket, limits: Limits) -> None:
     if hasattr(os, "nice"):
         os.nice(NICE_INCREMENT)
     gc.collect()
-    gc.freeze()  # the model stays, so the garbage collector need not look through it
+    gc.freeze()  # the model stays, so the garbage collector can skip it
     try:
         with one_thread(), suppress(KeyboardInterrupt):  # requests are handled in parallel already
             uvicorn.Server(config).run(sockets=[bound])

@@ -14,7 +14,7 @@ class Limits:
     text : int
         Characters of a pasted text.
     words : int
-        Words of a pasted text, and so tokens to find topics for.
+        Words of a pasted text.
     added : int
         Words that can be added to a text in one request.
     word : int

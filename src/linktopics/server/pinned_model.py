@@ -39,7 +39,7 @@ class PinnedModel:
         try:
             return RelationalTopicModel.load(self.folder)
         finally:
-            self.check()  # also when files are missing: where another model takes their place, that is no damage
+            self.check()  # first if files are missing: then the model was replaced, not damaged
 
     def check(self) -> None:
         """Raise ModelError if another model is in the folder now, or none."""

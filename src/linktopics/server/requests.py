@@ -89,19 +89,19 @@ class RequestDecoder:
             msgspec.convert(values, self.bounded(kind))
             return msgspec.convert(values, kind)  # a type that pickle finds: some requests are sent to workers
         except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter for half of a surrogate pair
-            raise RefusedError(422, self._mistake(kind, values) or str(error)) from None
+            raise RefusedError(422, self._first_error(kind, values) or str(error)) from None
 
     def decode_query(self, kind: type[T], values: Mapping[str, str]) -> T:
         """Return the request in the query of an address; names that are not in it are ignored."""
-        types = {name: _plain(bounded) for name, (bounded, *_) in self.fields(kind).items() if name in values}
-        return self.decode(kind, {name: _parsed(values[name], plain) for name, plain in types.items()})
+        types = {name: _base_type(bounded) for name, (bounded, *_) in self.fields(kind).items() if name in values}
+        return self.decode(kind, {name: _parse_value(values[name], plain) for name, plain in types.items()})
 
     def schema(self, kind: type[Struct]) -> dict[str, Any]:
         """Return the JSON Schema of a request, with the bounds of this server."""
         _, schemas = msgspec.json.schema_components([self.bounded(kind)])
         return {**schemas[kind.__name__], **(EXPLAIN_RULE if kind is ExplainRequest else {})}
 
-    def _mistake(self, kind: type[Struct], values: Mapping[str, Any]) -> str | None:
+    def _first_error(self, kind: type[Struct], values: Mapping[str, Any]) -> str | None:
         """Return a sentence about the first value that is wrong by itself."""
         fields = self.fields(kind)
         for name in values:
@@ -112,25 +112,25 @@ class RequestDecoder:
                 try:
                     msgspec.convert(values.get(name), bounded)
                 except (msgspec.ValidationError, UnicodeEncodeError):
-                    return _sentence(name, bounded, values.get(name))
+                    return _requirement(name, bounded, values.get(name))
         return None
 
 
-def _plain(kind: Any) -> Any:
+def _base_type(kind: Any) -> Any:
     """Return a type without its bounds."""
     return get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
 
 
-def _parsed(text: str, kind: Any) -> Any:
-    """Return a value of a query; text that is none of its type stays text."""
+def _parse_value(text: str, kind: Any) -> Any:
+    """Return a value of a query; text that is not of the type stays text."""
     if kind is int:
         return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else text
     return {"false": False, "true": True}.get(text, text) if kind is bool else text
 
 
-def _sentence(name: str, expected: Any, value: Any) -> str:
+def _requirement(name: str, expected: Any, value: Any) -> str:
     """Return a sentence about what a value must be."""
-    kind, bound = _plain(expected), (*getattr(expected, "__metadata__", ()), None)[0]
+    kind, bound = _base_type(expected), (*getattr(expected, "__metadata__", ()), None)[0]
     if kind is int:
         return f"{name} must be a whole number from {bound.ge} to {bound.le:,}."
     if kind is str:
@@ -148,7 +148,7 @@ def _sentence(name: str, expected: Any, value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return what was given in quotes, or its beginning."""
+    """Return a text in quotes, cut to 80 characters."""
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
@@ -176,11 +176,11 @@ async def read_json(request: Request, limits: Limits) -> dict[str, Any]:
         raise RefusedError(415, "Send JSON, with the header Content-Type: application/json.", close=True)
     try:
         with anyio.fail_after(limits.reading):
-            body = await _read(request, limits.body)
+            body = await _read_body(request, limits.body)
     except TimeoutError:
         raise RefusedError(408, f"The request did not arrive within {limits.reading:g} seconds.", close=True) from None
     try:
-        values = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_number)
+        values = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_parse_number)
     except RecursionError:
         raise RefusedError(400, "The body is nested too deeply.") from None
     except ValueError:  # of JSON and of UTF-8
@@ -190,7 +190,7 @@ async def read_json(request: Request, limits: Limits) -> dict[str, Any]:
     return values
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """Return a number; 3.0 is a whole one, since JSON has one type of numbers."""
     number = float(text)
     return int(number) if number.is_integer() else number
@@ -200,7 +200,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-async def _read(request: Request, max_bytes: int) -> bytes:
+async def _read_body(request: Request, max_bytes: int) -> bytes:
     too_large = RefusedError(413, f"The body is too large; at most {max_bytes:,} bytes are read.", close=True)
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > max_bytes + DRAIN_MAX_BYTES:

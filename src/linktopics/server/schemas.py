@@ -70,7 +70,7 @@ AnalysisRequest = ChangesRequest | ExplainRequest
 EXPLAIN_RULE = {"oneOf": [{"required": ["source"]}, {"required": ["text"]}]}
 """The rule of `ExplainRequest.__post_init__` as JSON Schema."""
 
-_RANGE = "quantile over posterior samples of the probability; their range does not hold all that is unknown"
+_RANGE = "quantile over posterior samples of the probability; their range does not cover all uncertainty"
 _MARKS = "where words begin and end, in UTF-16 code units, and their places in words"
 _DIRECTION = "from this document or text (out), to it (in), or without a direction (both)"
 

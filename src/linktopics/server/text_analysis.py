@@ -72,8 +72,8 @@ class TextReader:
     def __init__(self, network: DocumentNetwork, max_words: int) -> None:
         self.network, self.max_words = network, max_words
         vectorizer = network.vectorizer
-        self.quick = type(vectorizer) is CountVectorizer
-        self.places: Callable[[str], list[tuple[int, int, str]]] | None = _finder_of_places(vectorizer)
+        self.is_plain = type(vectorizer) is CountVectorizer
+        self.find_words: Callable[[str], list[tuple[int, int, str]]] | None = _make_word_finder(vectorizer)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -91,14 +91,12 @@ class TextReader:
         return self._numbers.get(found[0], -1) if len(found) == 1 else -1
 
     def read(self, text: str) -> PastedText:
-        """Return a text as the model reads it; possibly none of its words is known."""
+        """Return a text as the model reads it, also one without known words."""
         if self.network.vectorizer is None:
             raise DataError("The model was fitted to word counts and cannot read texts.")
         words = Counter(self._analyzer(text)) if self._analyzer is not None else Counter[str]()
-        if words.total() > self.max_words:
-            raise DataError(f"The text has {words.total():,} words; at most {self.max_words:,} can be asked about.")
         numbers = [self._numbers.get(word, -1) for word in words]
-        if self.quick:
+        if self.is_plain:
             binary = self.network.vectorizer.binary
             pairs = sorted(
                 (number, 1 if binary else n) for number, n in zip(numbers, words.values(), strict=True) if number >= 0
@@ -112,8 +110,9 @@ class TextReader:
                 if number not in found:  # the analyzer of the vectorizer is missing or incomplete
                     words[str(number if names is None else names[number])] = n
                     numbers.append(number)
-        if int(counts.sum()) > self.max_words:
-            raise DataError(f"The text has {counts.sum():,} words; at most {self.max_words:,} can be asked about.")
+        total = max(words.total(), int(counts.sum()))
+        if total > self.max_words:
+            raise DataError(f"The text has {total:,} words; at most {self.max_words:,} can be asked about.")
         listed = list(words)
         return PastedText(
             listed, list(words.values()), numbers, self._marks(text, listed), np.ascontiguousarray(known, np.int32),
@@ -121,10 +120,10 @@ class TextReader:
         )  # fmt: skip
 
     def _marks(self, text: str, words: list[str]) -> list[Mark]:
-        if self.places is None:
+        if self.find_words is None:
             return []
         index = {word: place for place, word in enumerate(words)}
-        marks = [(begin, end, index[word]) for begin, end, word in self.places(text) if word in index]
+        marks = [(begin, end, index[word]) for begin, end, word in self.find_words(text) if word in index]
         if not text.isascii() and max(text) > "\uffff":  # such characters are two units each
             units = list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
             marks = [(units[begin], units[end], at) for begin, end, at in marks]
@@ -142,8 +141,8 @@ def words_as_vectorizer(network: DocumentNetwork) -> CountVectorizer | None:
     """Return a vectorizer that finds the words of a network that has none in texts; None if they are no words.
 
     Words with other characters than letters and digits, such as c++, are found where no letter or digit is before or
-    after them, those with spaces are not. Capitals count where words of the network have some. Where no document has a
-    word twice, how often a word is in a text does not count either.
+    after them, those with spaces are not. Matching is case-sensitive if words of the network have capitals. If no
+    document has a word twice, repeated words of a text count once.
 
     Examples
     --------
@@ -157,22 +156,22 @@ def words_as_vectorizer(network: DocumentNetwork) -> CountVectorizer | None:
     words = [str(word) for word in network.vocabulary.tolist()]
     if not any(re.fullmatch(r"\w+", word) for word in words):
         return None
-    odd = sorted(
+    symbol_words = sorted(
         (word for word in words if re.search(r"\W", word) and not re.search(r"\s", word)), key=len, reverse=True
     )
-    once = bool(network.counts.nnz) and int(network.counts.data.max()) == 1
-    known = "|".join(re.escape(word) for word in odd[:MAX_SYMBOL_WORDS])
+    binary = bool(network.counts.nnz) and int(network.counts.data.max()) == 1
+    known = "|".join(re.escape(word) for word in symbol_words[:MAX_SYMBOL_WORDS])
     vectorizer = CountVectorizer(
         vocabulary=words,
         token_pattern=rf"(?u)(?<!\w)(?:{known})(?!\w)|\b\w+\b" if known else r"(?u)\b\w+\b",
         lowercase=all(word == word.lower() for word in words),
-        binary=once,
+        binary=binary,
     )
     vectorizer._validate_vocabulary()
     return vectorizer
 
 
-def _finder_of_places(vectorizer: Any) -> Callable[[str], list[tuple[int, int, str]]] | None:
+def _make_word_finder(vectorizer: Any) -> Callable[[str], list[tuple[int, int, str]]] | None:
     """Return a function that finds words in a text with their positions; None for a vectorizer without a pattern."""
     if (
         not isinstance(vectorizer, CountVectorizer)
@@ -190,7 +189,7 @@ def _finder_of_places(vectorizer: Any) -> Callable[[str], list[tuple[int, int, s
         found = [(*match.span(group), match[group]) for match in pattern.finditer(prepared)]
         if len(prepared) == len(text):
             return found
-        pieces = [prepare(char) for char in text]  # a few capitals and accents make another number of characters
+        pieces = [prepare(char) for char in text]  # some capitals and accents change the number of characters
         if "".join(pieces) != prepared:
             return []
         origin = [at for at, piece in enumerate(pieces) for _ in piece]

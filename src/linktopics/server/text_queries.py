@@ -1,8 +1,7 @@
 """Questions about pasted texts: their topics, their links with reasons, and what single words change.
 
-Topics and suggestions are those of `RelationalTopicModel.transform` and `suggest_links`. The computation is shorter:
-several texts are answered at once, what samples have in common is computed for all of them together, and there are no
-tables in between.
+Topics and suggestions are those of `RelationalTopicModel.transform` and `suggest_links`. The computation is faster: it
+takes several texts at once, shares work between samples, and makes no tables.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.errors import DataError
-from linktopics.explorer.explorer import MIN_TOPIC_SHARE, Explorer
-from linktopics.explorer.pairs import INTERVAL, PROBABILITIES, describe_reasons
-from linktopics.explorer.rounding import contribution, rounded, rows_of
+from linktopics.explorer.explorer import Explorer, largest_topics
+from linktopics.explorer.pairs import PROBABILITY_DIGITS, describe_suggestions, make_suggestions
+from linktopics.explorer.rounding import DIGITS, contribution, rounded, rows_of
 from linktopics.model.summary import smoothed_proportions
 from linktopics.network.inputs import Documents
 from linktopics.prediction.batched import BatchedPredictor, thinned
@@ -26,9 +25,6 @@ from linktopics.prediction.ranking import NewDocuments, Shortlist
 from linktopics.server.limits import Limits
 from linktopics.server.text_analysis import PastedText, TextReader, stack_counts
 from linktopics.server.word_effects import CHANGE_SAMPLES, WordEffects
-
-PROBABILITY_DIGITS = 6
-"""Significant digits of probabilities: these are for programs, too."""
 
 N_WORD_TOPICS, MIN_WORD_TOPIC_SHARE = 3, 0.05
 """Topics of a word that are returned, and the smallest share of its tokens among them."""
@@ -73,9 +69,9 @@ class TextQueryEngine:
 
     def __init__(self, explorer: Explorer, limits: Limits | None = None, *, n_samples: int | None = None) -> None:
         self.explorer, self.model, self.network = explorer, explorer.model, explorer.network
-        self.samples = _some(BatchedPredictor(self.model.predictor), n_samples)
+        self.samples = _thin(BatchedPredictor(self.model.predictor), n_samples)
         self.reader = TextReader(self.network, (limits or Limits()).words)
-        self._word_effects = WordEffects(_some(self.samples, CHANGE_SAMPLES), explorer)
+        self._word_effects = WordEffects(_thin(self.samples, CHANGE_SAMPLES), explorer)
 
     def read(self, text: str) -> PastedText:
         """Return a text as the model reads it; raise DataError if it cannot be analyzed."""
@@ -94,7 +90,7 @@ class TextQueryEngine:
         nothing is suggested for it.
         """
         known = iter(self._suggest([question for question in questions if question.text.n_known]))
-        return [next(known) if question.text.n_known else _answer(question.text, [], {}) for question in questions]
+        return [next(known) if question.text.n_known else _base_answer(question.text, [], {}) for question in questions]
 
     def _suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
         """Return answers to questions about texts with known words."""
@@ -114,18 +110,17 @@ class TextQueryEngine:
         return answers
 
     def _topics(self, questions: Sequence[Question], shares: NDArray[np.float32]) -> list[dict[str, Any]]:
-        """Return what texts are about, as a whole and word by word, in the chain whose topics are shown."""
+        """Return the topics of texts and of their words in the reference chain, as answers without suggestions."""
         texts = [question.text for question in questions]
         lengths = np.array([text.n_known for text in texts])
         proportions = smoothed_proportions(
             shares[self.samples.reference_samples].mean(axis=0, dtype=float), lengths, self.model.alpha_
         )
         by_word = self._topics_of_words(texts, shares, lengths)
-        answers = []
-        for text, own, topics in zip(texts, proportions, by_word, strict=True):
-            order = [k for k in np.argsort(-own, kind="stable").tolist() if own[k] >= MIN_TOPIC_SHARE]
-            answers.append(_answer(text, [[k, rounded(float(own[k]))] for k in order], topics))
-        return answers
+        return [
+            _base_answer(text, largest_topics(own, digits=DIGITS), topics)
+            for text, own, topics in zip(texts, proportions, by_word, strict=True)
+        ]
 
     def _topics_of_words(
         self, texts: Sequence[PastedText], shares: NDArray[np.float32], lengths: NDArray[np.integer]
@@ -153,22 +148,15 @@ class TextQueryEngine:
 
     def _suggestions(self, new: NewDocuments, best: Shortlist) -> Iterable[tuple[int, dict[str, Any]]]:
         """Return suggestions with the text that each is for."""
-        predictor, features = self.samples.predictor, self.samples.predictor.features.features
-        found = predictor.probabilities(new, best, INTERVAL)
-        outgoing, reasons = predictor.reasons(new, best)
-        columns = (best.rows, best.candidates, outgoing, *(found[name] for name in PROBABILITIES))
-        for pair, (row, j, way, *values) in enumerate(rows_of(*columns)):
+        predictor = self.samples.predictor
 
-            def detail(feature: int, row: int = row, j: int = j, way: bool = way) -> str:
-                return features[feature].detail(new.prepared[feature], row, j, way)
+        def detail(row: int, j: int, outgoing: bool, feature: int) -> str:
+            return predictor.features.features[feature].detail(new.prepared[feature], row, j, outgoing)
 
-            direction = ("out" if way else "in") if self.network.directed else "both"
-            shown = dict(zip(PROBABILITIES, rounded(values, PROBABILITY_DIGITS), strict=True))
-            why = describe_reasons(reasons, pair, predictor, detail)
-            yield row, {"j": j, **self._name(j), "direction": direction, **shown, "why": why}
-
-    def _name(self, j: int) -> dict[str, str]:
-        return {"id": self.explorer.ids[j], "title": self.explorer.titles[j]}
+        found = make_suggestions(predictor, new, best)
+        for row, suggestion in describe_suggestions(found, predictor, detail):
+            j = suggestion["j"]
+            yield row, {"j": j, **self.explorer.name(j), **suggestion}
 
     # ------------------------------------------------------------------------------------------------------------------
     # Words, and single links
@@ -198,7 +186,7 @@ class TextQueryEngine:
             table = predictor.explain(ids[source], ids[target], None)
             probability = float(self.explorer.pairs.probabilities(np.array([source]), np.array([target]))[0])
             linked = bool(predictor.training.links.has(np.array([source]), np.array([target]))[0])
-            ends = {"source": {"j": source, **self._name(source)}, "linked": linked}
+            ends = {"source": {"j": source, **self.explorer.name(source)}, "linked": linked}
         else:
             if not source.n_known:
                 raise DataError("The text has no word that the model knows; write more, or words of its documents.")
@@ -208,7 +196,7 @@ class TextQueryEngine:
             ends = {"source": None, "linked": None}
         return {
             **ends,
-            "target": {"j": target, **self._name(target)},
+            "target": {"j": target, **self.explorer.name(target)},
             "probability": rounded(probability, PROBABILITY_DIGITS),
             "score": rounded(float(table["contribution"].sum()), PROBABILITY_DIGITS),
             "parts": [_contribution(row) for row in table.head(top).to_dict("records")],
@@ -216,24 +204,25 @@ class TextQueryEngine:
         }
 
 
-def _answer(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
+def _base_answer(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
     """Return an answer without suggestions."""
+    words = [
+        {"word": word, "count": count, "known": number >= 0, "topics": of_words.get(number, [])}
+        for word, count, number in zip(text.words, text.counts, text.numbers, strict=True)
+    ]
     return {
         "tokens": sum(text.counts),
         "known": text.n_known,
-        "unknown": [word for word, number in zip(text.words, text.numbers, strict=True) if number < 0],
+        "unknown": [row["word"] for row in words if not row["known"]],
         "topics": topics,
-        "words": [
-            {"word": word, "count": count, "known": number >= 0, "topics": of_words.get(number, [])}
-            for word, count, number in zip(text.words, text.counts, text.numbers, strict=True)
-        ],
+        "words": words,
         "marks": text.marks,
         "suggestions": [],
     }
 
 
-def _some(samples: BatchedPredictor, n: int | None) -> BatchedPredictor:
-    """Return a few of some samples, or all of them."""
+def _thin(samples: BatchedPredictor, n: int | None) -> BatchedPredictor:
+    """Return a predictor with n of the samples, or with all of them."""
     predictor = samples.predictor
     kept = thinned(predictor.samples, n, predictor.best_chain)
     return samples if len(kept) == len(samples) else BatchedPredictor(replace(predictor, samples=kept))

@@ -75,10 +75,10 @@ class WordEffects:
             that are ``new`` there. ``suggestions`` has the probabilities that changes start from: those without random
             numbers, in a few samples, which are not quite the ones that are suggested with reasons.
         """
-        left_out = self._left_out(text)
+        left_out = self._heaviest_words(text)
         words, counts = self._variants(text, left_out, list(add.values()))
         shares = self._shares(words, counts)
-        new = self._new(words, counts, shares)
+        new = self._new_documents(words, counts, shares)
         directions = self.samples.predictor.directions(direction)
         best = self.samples.best(new, range(len(counts)), [top] * len(counts), directions)
         first = [best.candidates[best.rows == row].tolist() for row in range(len(counts))]
@@ -86,7 +86,7 @@ class WordEffects:
         predictor = self.samples.predictor
         start = predictor.calibrated(predictor.mean_of(new, best.part(best.rows == 0)))
         topics = self._topic_changes(shares, counts.sum(axis=1))
-        rows = [self._row(first[0], first[row], topics[row], change[row]) for row in range(1, len(counts))]
+        rows = [self._effect(first[0], first[row], topics[row], change[row]) for row in range(1, len(counts))]
         names = dict(zip(text.numbers, zip(text.words, text.counts, strict=True), strict=True))
         of_text = [dict(zip(("word", "count"), names[int(text.known[at])], strict=True)) for at in left_out]
         mentioned = {j for listed in first for j in listed}
@@ -97,7 +97,7 @@ class WordEffects:
             "names": self.explorer.names(mentioned),
         }
 
-    def _left_out(self, text: PastedText) -> NDArray[np.int64]:
+    def _heaviest_words(self, text: PastedText) -> NDArray[np.int64]:
         """Return the places of the words with most weight among the known words, largest first."""
         weight = text.known_counts * self.explorer.word_rarity[text.known]
         return np.argsort(-weight, kind="stable")[:MAX_WORDS]
@@ -127,21 +127,17 @@ class WordEffects:
             word_topic, alpha = sample.word_topic[words][:, :K].astype(float), sample.alpha
             whole = np.full((1, K), lengths[0] / K)
             for _ in range(FIRST_FIXED_POINT_STEPS):
-                whole = _step(whole, counts[:1], word_topic, alpha)
+                whole = _fixed_point_step(whole, counts[:1], word_topic, alpha)
             topics = np.repeat(whole, len(counts), axis=0)
             for _ in range(FIXED_POINT_STEPS):
-                topics = _step(topics, counts, word_topic, alpha)
+                topics = _fixed_point_step(topics, counts, word_topic, alpha)
             shares[:] = topics / np.maximum(lengths, 1.0)[:, None]
             shares[lengths == 0] = alpha / alpha.sum()
         return result
 
-    def _new(self, words: NDArray[np.int64], counts: Array, shares: NDArray[np.float32]) -> NewDocuments:
-        rows, columns = np.nonzero(counts)
-        matrix = csr_array(
-            (counts[rows, columns].astype(np.int32), (rows, words[columns])),
-            shape=(len(counts), self.explorer.network.n_words),
-        )
-        matrix.sort_indices()
+    def _new_documents(self, words: NDArray[np.int64], counts: Array, shares: NDArray[np.float32]) -> NewDocuments:
+        own, shape = csr_array(counts.astype(np.int32)), (len(counts), self.explorer.network.n_words)
+        matrix = csr_array((own.data, words[own.indices], own.indptr), shape=shape)
         return NewDocuments(len(counts), list(shares), self.samples.predictor.features.prepare(Documents(matrix)))
 
     def _probability_changes(
@@ -160,7 +156,7 @@ class WordEffects:
         proportions = smoothed_proportions(mean, lengths, self.explorer.model.alpha_)
         return np.asarray(proportions - proportions[0])
 
-    def _row(self, before: list[int], after: list[int], topics: Array, change: Array) -> dict[str, Any]:
+    def _effect(self, before: list[int], after: list[int], topics: Array, change: Array) -> dict[str, Any]:
         largest = np.argsort(-np.abs(topics), kind="stable")[:N_TOPICS].tolist()
         changed = sorted(zip(before, change.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
         return {
@@ -171,7 +167,7 @@ class WordEffects:
         }
 
 
-def _step(topics: Array, counts: Array, word_topic: Array, alpha: Array) -> Array:
+def _fixed_point_step(topics: Array, counts: Array, word_topic: Array, alpha: Array) -> Array:
     """Return expected counts of topics, texts x topics, given the counts before."""
     weight = topics + alpha
     expected = weight @ word_topic.T

@@ -34,12 +34,12 @@ if TYPE_CHECKING:  # loading a model is up to `load`, whose module a process imp
 LOG = logging.getLogger("linktopics.server")
 
 BATCHES_PER_WORKER = 2
-"""Batches that a worker is sent at a time, so that it need not wait for the next one."""
+"""Batches that a worker is sent at a time, so that it always has a next one."""
 
 STOP_SECONDS = 5.0
-"""Seconds that a process has to end by itself."""
+"""Seconds after which a process that did not end by itself is killed."""
 
-SIZE = Struct("!Q")
+SIZE_HEADER = Struct("!Q")
 """The length of a message, which is sent before it."""
 
 Message = tuple[str, list[Any]]
@@ -80,15 +80,15 @@ class Workers:
             worker.wait()
 
     def suggest(self, requests: list[SuggestRequest], done: Done) -> None:
-        """Find topics and suggested links of texts."""
+        """Send a batch of requests for topics and suggested links of texts."""
         self._send(("suggest", requests), done)
 
     def analyze(self, requests: list[AnalysisRequest], done: Done) -> None:
-        """Find what words change, or why there is a link."""
+        """Send a batch of requests for what words change, or why there is a link."""
         self._send(("analyze", requests), done)
 
     def _send(self, message: Message, done: Done) -> None:
-        """Send a batch to the worker with the fewest."""
+        """Send a batch to the worker with the fewest pending ones."""
         able = [worker for worker in self.workers if worker.unavailable is None]
         if able:
             min(able, key=lambda worker: len(worker.pending)).send(message, done)
@@ -116,7 +116,7 @@ class Worker(asyncio.Protocol):
     def _start(self) -> None:
         self.socket, other = socket.socketpair()
         processes = multiprocessing.get_context("spawn")
-        self.process = processes.Process(target=_work, args=(other, self.load, extension_modules()), daemon=True)
+        self.process = processes.Process(target=_run_worker, args=(other, self.load, extension_modules()), daemon=True)
         self.process.start()
         other.close()  # so that the connection ends with the process
         self.connecting: asyncio.Future[Any] | None = None
@@ -127,7 +127,7 @@ class Worker(asyncio.Protocol):
     def wait(self) -> None:
         """Wait until the process is ready; raise its error if it cannot load the model."""
         with self.socket.makefile("rb") as file:
-            failed = _receive(file)
+            failed = _read_message(file)
         if failed is not None:
             raise failed
         self.ready = True
@@ -136,7 +136,7 @@ class Worker(asyncio.Protocol):
         """Send a batch; if the process is gone, to another one."""
         self.pending.append((message, done))
         if self.ready and self.transport is not None:
-            self.transport.write(_packed(message))
+            self.transport.write(_pack(message))
         elif not self.connecting:
             self._connect()
 
@@ -154,16 +154,16 @@ class Worker(asyncio.Protocol):
     def _send_all(self) -> None:
         assert self.transport is not None
         for message, _ in self.pending:
-            self.transport.write(_packed(message))
+            self.transport.write(_pack(message))
 
     def data_received(self, data: bytes) -> None:
         """Receive results, or that the process is ready."""
         self.received += data
-        while len(self.received) >= SIZE.size:
-            end = SIZE.size + SIZE.unpack_from(self.received)[0]
+        while len(self.received) >= SIZE_HEADER.size:
+            end = SIZE_HEADER.size + SIZE_HEADER.unpack_from(self.received)[0]
             if len(self.received) < end:
                 return
-            content = pickle.loads(bytes(self.received[SIZE.size : end]))  # of our own process
+            content = pickle.loads(bytes(self.received[SIZE_HEADER.size : end]))  # of our own process
             del self.received[:end]
             if self.ready:
                 self.may_retry = True
@@ -176,12 +176,12 @@ class Worker(asyncio.Protocol):
                 if isinstance(content, LinktopicsError):  # another process could not load the model either
                     LOG.error("a worker cannot be replaced: %s", content)
                     content = self.unavailable = UnavailableError(str(content))
-                self._fail(content)
+                self._fail_all(content)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Start another process, and send the batches again unless that was done before."""
         if self.closed:
-            self._fail(EOFError("the server ends."))
+            self._fail_all(EOFError("the server ends."))
             return
         self._stop(0.0)
         if self.unavailable is not None:
@@ -192,10 +192,10 @@ class Worker(asyncio.Protocol):
         if self.may_retry:
             self._connect()
         else:
-            self._fail(EOFError("a worker ended, and then another one, over the same requests."))
+            self._fail_all(EOFError("a worker ended, and then another one, over the same requests."))
         self.may_retry = not self.may_retry
 
-    def _fail(self, error: Exception) -> None:
+    def _fail_all(self, error: Exception) -> None:
         pending = list(self.pending)
         self.pending.clear()
         for message, done in pending:
@@ -208,7 +208,7 @@ class Worker(asyncio.Protocol):
 
     def _stop(self, seconds: float) -> None:
         with suppress(OSError):  # it has ended
-            self.socket.shutdown(socket.SHUT_RDWR)  # which the process takes as a sign to end
+            self.socket.shutdown(socket.SHUT_RDWR)  # at which the process ends
         self.process.join(seconds)
         if self.process.is_alive():
             self.process.kill()
@@ -216,19 +216,19 @@ class Worker(asyncio.Protocol):
         self.socket.close()
 
 
-def _packed(content: Any) -> bytes:
+def _pack(content: Any) -> bytes:
     body = pickle.dumps(content)
-    return SIZE.pack(len(body)) + body
+    return SIZE_HEADER.pack(len(body)) + body
 
 
-def _receive(file: Any) -> Any:
-    head = file.read(SIZE.size)
-    if len(head) < SIZE.size:
+def _read_message(file: Any) -> Any:
+    head = file.read(SIZE_HEADER.size)
+    if len(head) < SIZE_HEADER.size:
         raise EOFError("the other process has ended.")
-    return pickle.loads(file.read(*SIZE.unpack(head)))  # of our own process
+    return pickle.loads(file.read(*SIZE_HEADER.unpack(head)))  # of our own process
 
 
-def _work(other: socket.socket, load: Callable[[], TextHandler], modules: list[str]) -> None:
+def _run_worker(other: socket.socket, load: Callable[[], TextHandler], modules: list[str]) -> None:
     """Handle the batches that come through a socket until it is closed; `modules` register what a model may need."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes the socket
     with one_thread(), other, other.makefile("rb") as file:  # there are as many processes as cores already
@@ -238,22 +238,22 @@ def _work(other: socket.socket, load: Callable[[], TextHandler], modules: list[s
             handler = load()
             handler.warm_up()
         except Exception as error:
-            other.sendall(_packed(_portable(error)))
+            other.sendall(_pack(_picklable(error)))
             return
         gc.collect()
-        gc.freeze()  # the model stays, so the garbage collector need not look through it
+        gc.freeze()  # the model stays, so the garbage collector can skip it
         try:
-            other.sendall(_packed(None))
+            other.sendall(_pack(None))
             while True:
-                method, requests = _receive(file)
+                method, requests = _read_message(file)
                 results = getattr(handler, method)(requests)
-                other.sendall(_packed([_portable(result) for result in results]))
+                other.sendall(_pack([_picklable(result) for result in results]))
         except (EOFError, OSError):
             pass  # the server has closed the socket
 
 
-def _portable(result: Result) -> Result:
-    """Return a result that can be sent: not every exception can, nor does it take its origin along."""
+def _picklable(result: Result) -> Result:
+    """Return a result that can be pickled; other exceptions are replaced by one with their traceback as text."""
     if isinstance(result, bytes | LinktopicsError):
         return result
     return RuntimeError("in a worker:\n" + "".join(traceback.format_exception(result)))

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import shlex
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Real
 
 from linktopics.errors import CheckpointWarning, LinktopicsError, ModelError
-from linktopics.network.validation import user_stacklevel
 from linktopics.sampler.runner import Chain
 from linktopics.storage.folder import ModelFolder
 from linktopics.storage.run_writer import RunWriter
 from linktopics.utils.checks import check_whole_number
+from linktopics.utils.warn import warn_user
 
 MAX_MINUTES = 1e9
-"""Between two checkpoints."""
+"""The longest time between two checkpoints that can be chosen."""
 
 WRITE_ERRORS = (LinktopicsError, OSError, MemoryError)
 """Errors of a disk that is full, gone or broken, and of a machine that is short of memory for a moment."""
@@ -66,7 +65,7 @@ class Checkpoint:
 def hold_checkpoint(
     checkpoint: Checkpoint | str | os.PathLike[str] | ModelFolder | None, *, overwrite: bool = False
 ) -> Iterator[Checkpoint | None]:
-    """Hold the folder of a checkpoint, so that one that cannot be used is refused before work is done."""
+    """Lock the folder of a checkpoint, so that one that cannot be used is refused before work is done."""
     if checkpoint is None:
         yield None
         return
@@ -114,12 +113,13 @@ class CheckpointWriter:
                 self._done[chain.number] = chain
             fails_now = bool(self._failing)
         if fault is not None and not failed_before:
-            _warn(
+            warn_user(
                 f"{_reason(fault)} The checkpoint is skipped and the run continues; {self.writer.status()}, and the "
-                "next checkpoint is attempted as usual."
+                "next checkpoint is attempted as usual.",
+                CheckpointWarning,
             )
         elif failed_before and not fails_now:
-            _warn(f"checkpoints can be written again: {self.writer.status()}.")
+            warn_user(f"checkpoints can be written again: {self.writer.status()}.", CheckpointWarning)
 
     def _outdated(self) -> list[Chain]:
         """Return the chains that are done and whose last state is not on disk."""
@@ -147,12 +147,8 @@ class CheckpointWriter:
             ) from None
         if outdated:
             self._failing.clear()
-            _warn(f"the end of the run could be written: {self.writer.status()}.")
+            warn_user(f"the end of the run could be written: {self.writer.status()}.", CheckpointWarning)
 
 
 def _reason(error: BaseException) -> str:
     return "There is not enough memory to write a checkpoint." if isinstance(error, MemoryError) else str(error)
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, CheckpointWarning, stacklevel=user_stacklevel())

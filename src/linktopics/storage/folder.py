@@ -55,8 +55,6 @@ _FILE = r"(model(-previous)?\.json|(network|training|(chain|samples)-\d+)-[0-9a-
 _OURS = re.compile(rf"{re.escape(LOCK)}|{_FILE}|\.{_FILE}\.[0-9a-f]{{8}}\.new")
 """Names of files that are written here; others are never touched."""
 
-Arrays = Mapping[str, NDArray]
-
 
 class ModelFolder:
     """A folder that holds a model, or will.
@@ -80,7 +78,7 @@ class ModelFolder:
         return str(self.path)
 
     # ------------------------------------------------------------------------------------------------------------------
-    # Holding
+    # Locking
     # ------------------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -190,7 +188,7 @@ class ModelFolder:
     # Writing
     # ------------------------------------------------------------------------------------------------------------------
 
-    def write(self, name: str, arrays: Arrays) -> dict[str, Any]:
+    def write(self, name: str, arrays: Mapping[str, NDArray]) -> dict[str, Any]:
         """Write arrays to a new file and return its entry for the manifest: name, size and checksum."""
         from safetensors.numpy import save
 

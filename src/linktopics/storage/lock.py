@@ -84,9 +84,10 @@ class FolderLock:
             try:
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                     raise OSError(errno.EINVAL, "it is not a file")
-                locked, who = _lock(descriptor), _read(descriptor)
-                if locked is False or (locked is None and _may_be_running(who)):
-                    raise self._busy(_owner(who), "" if locked is False else f", remove {self.path} if it has ended")
+                locked, owner = _lock(descriptor), _read_owner(descriptor)
+                if locked is False or (locked is None and _may_be_running(owner)):
+                    more = "" if locked is False else f", remove {self.path} if it has ended"
+                    raise self._busy(_describe_owner(owner), more)
                 if _is_at(descriptor, self.path):
                     self._write_owner(descriptor)
                     return descriptor
@@ -112,9 +113,9 @@ class FolderLock:
             self._descriptor = None
             _held_locks.pop(self._key, None)
 
-    def _busy(self, who: str, more: str = "") -> ModelError:
+    def _busy(self, owner: str, more: str = "") -> ModelError:
         return ModelError(
-            f"{self.path.parent}: {who} is writing to this folder; wait for it, stop it{more}, or choose another."
+            f"{self.path.parent}: {owner} is writing to this folder; wait for it, stop it{more}, or choose another."
         )
 
 
@@ -139,7 +140,7 @@ def _lock(descriptor: int) -> bool | None:
     return True
 
 
-def _read(descriptor: int) -> str:
+def _read_owner(descriptor: int) -> str:
     os.lseek(descriptor, 0, os.SEEK_SET)
     return os.read(descriptor, 400).decode(errors="replace").strip()
 
@@ -152,14 +153,14 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _owner(who: str) -> str:
-    pid, _, host = who.partition(" ")
+def _describe_owner(owner: str) -> str:
+    pid, _, host = owner.partition(" ")
     return f"process {pid} on {host}" if pid.isdigit() and host.isprintable() else "another process"
 
 
-def _may_be_running(who: str) -> bool:
+def _may_be_running(owner: str) -> bool:
     """Return whether the owner may still be running; of processes on other machines that is not known."""
-    pid, _, host = who.partition(" ")
+    pid, _, host = owner.partition(" ")
     if not pid.isdigit() or int(pid) == os.getpid():  # those of this process are in `_held_locks`
         return False
     if host != platform.node() or sys.platform == "win32":

@@ -21,7 +21,7 @@ from linktopics.sampler.runner import MAX_SWEEPS
 from linktopics.sampler.settings import LINK_RANGE, PRIOR_RANGE
 
 FORMAT = 1
-"""Goes up when older versions could no longer read what is written."""
+"""Increased when older versions cannot read what is written."""
 
 MAX_MANIFEST_BYTES = 2**25
 """A manifest is read whole."""
@@ -272,7 +272,7 @@ def decode_manifest(found: dict[str, Any]) -> Manifest:
 
 
 def _with_current_names(found: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest under the names that are in use now."""
+    """Return a manifest with current names in place of old ones."""
     found = {RENAMED.get(name, name): value for name, value in found.items()}
     for part, renamed in RENAMED_WITHIN.items():
         if isinstance(found.get(part), dict):

@@ -31,18 +31,18 @@ def pack(values: NDArray, name: str, called: str | None = None) -> dict[str, NDA
     """
     if values.dtype != object:
         return {name: values}
-    listed = [_python(value) for value in values.tolist()]
+    listed = [_to_python(value) for value in values.tolist()]
     if all(type(value) is str for value in listed):
         encoded = [value.encode("utf-8", "surrogatepass") for value in listed]
         ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
-        return {f"{name}/text": _bytes(b"".join(encoded)), f"{name}/ends": ends}
+        return {f"{name}/text": np.frombuffer(b"".join(encoded), np.uint8), f"{name}/ends": ends}
     for value in listed:
-        if not _plain(value):
+        if not _is_plain(value):
             raise DataError(
                 f"{called or name} holds {value!r}, a {type(value).__name__}; a model on disk can hold strings, "
                 "numbers, booleans, None and lists of these. Make the network with such values."
             )
-    return {f"{name}/json": _bytes(json.dumps(listed).encode("ascii"))}
+    return {f"{name}/json": np.frombuffer(json.dumps(listed).encode("ascii"), np.uint8)}
 
 
 def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
@@ -52,7 +52,7 @@ def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
     try:
         if f"{name}/json" in arrays:
             listed = json.loads(arrays[f"{name}/json"].tobytes())
-            if not isinstance(listed, list) or not _plain(listed):
+            if not isinstance(listed, list) or not _is_plain(listed):
                 raise ValueError("it is not a list of plain values")
         elif f"{name}/text" in arrays:
             listed = _split(arrays[f"{name}/text"].tobytes(), arrays[f"{name}/ends"])
@@ -168,18 +168,14 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 
-def _python(value: Any) -> Any:
+def _to_python(value: Any) -> Any:
     """Return NumPy's numbers and strings as Python's."""
     if isinstance(value, list):
-        return [_python(one) for one in value]
+        return [_to_python(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _plain(value: Any) -> bool:
+def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
-        return all(map(_plain, value))
+        return all(map(_is_plain, value))
     return value is None or type(value) in (str, int, float, bool)
-
-
-def _bytes(data: bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(data, dtype=np.uint8)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 
 from linktopics.errors import ModelError, NetworkWarning
 from linktopics.features import PairFeature, Similarity, resolve_features
-from linktopics.network.validation import user_stacklevel
 from linktopics.registry import FEATURE_KINDS, FEATURES
 from linktopics.sampler.runner import MAX_JOBS
 from linktopics.storage.manifest import format_value
 from linktopics.storage.network_codec import pack, unpack
 from linktopics.storage.regex_safety import is_slow_pattern
+from linktopics.utils.warn import warn_user
 
 MAX_NGRAM = 100
 """Words, or letters, of the longest sequences that a vectorizer from a file may count."""
@@ -42,10 +41,10 @@ def parameters_to_json(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], d
     if values["seed_words"] is not None:
         words = values["seed_words"]
         by_topic = words if isinstance(words, Mapping) else dict(enumerate(words))
-        values["seed_words"] = [[int(topic), [_number(word) for word in listed]] for topic, listed in by_topic.items()]
+        values["seed_words"] = [[int(topic), list(map(_python_number, listed))] for topic, listed in by_topic.items()]
     if not isinstance(values["random_state"], Integral):
         values["random_state"] = None  # of a generator nothing is left; the run keeps its own seeds
-    return {name: _number(value) for name, value in values.items()}, arrays
+    return {name: _python_number(value) for name, value in values.items()}, arrays
 
 
 def restore_parameters(
@@ -64,7 +63,7 @@ def restore_parameters(
     return result
 
 
-def _number(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     """Return NumPy's numbers as Python's."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
@@ -111,20 +110,19 @@ def vectorizer_to_json(vectorizer: Any) -> dict[str, Any] | None:
         if isinstance(parameters["stop_words"], set | frozenset | tuple | np.ndarray):
             parameters["stop_words"] = sorted(parameters["stop_words"])
         code = [name for name, value in parameters.items() if callable(value)]
-        reason = f"its {code[0]} is a function" if code else _refused(parameters)
+        reason = f"its {code[0]} is a function" if code else _vectorizer_fault(parameters)
         if not reason:
-            return {name: _number(value) for name, value in parameters.items()}
-    warnings.warn(
+            return {name: _python_number(value) for name, value in parameters.items()}
+    warn_user(
         f"the vectorizer is not saved with the model, because {reason}; to ask the model about new texts, load it with "
         "RelationalTopicModel.load(path, vectorizer=...).",
         NetworkWarning,
-        stacklevel=user_stacklevel(),
     )
     return None
 
 
-def _refused(parameters: Mapping[str, Any]) -> str:
-    """Return what is wrong with a vectorizer that a file describes; nothing, if it does no more than count words."""
+def _vectorizer_fault(parameters: Mapping[str, Any]) -> str:
+    """Return the fault of a vectorizer that a file describes; an empty string, if it only counts words."""
     if parameters["input"] != "content":
         return f"it reads files (input={format_value(parameters['input'])})"
     code = [name for name in ("preprocessor", "tokenizer", "vocabulary") if parameters[name] is not None]
@@ -154,17 +152,16 @@ def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | 
 
     if parameters is None or vocabulary is None:
         return None
-    known = CountVectorizer().get_params()
-    if not set(parameters) <= set(known):
-        unknown = ", ".join(map(format_value, sorted(set(parameters) - set(known))))
+    unknown = sorted(set(parameters) - set(CountVectorizer().get_params()))
+    if unknown:
         raise ModelError(
             "the model's vectorizer has parameters that this version of scikit-learn does not know: "
-            f"{unknown}; install the version that model.json names."
+            f"{', '.join(map(format_value, unknown))}; install the version that model.json names."
         )
-    refused = _refused(parameters)
-    if refused:
+    fault = _vectorizer_fault(parameters)
+    if fault:
         raise ModelError(
-            f"the model's vectorizer cannot be taken from a file, because {refused}; load the model with "
+            f"the model's vectorizer cannot be taken from a file, because {fault}; load the model with "
             "RelationalTopicModel.load(path, vectorizer=...)."
         )
     given = {**parameters, "dtype": np.dtype(parameters["dtype"]).type, "ngram_range": tuple(parameters["ngram_range"])}

@@ -51,10 +51,10 @@ def is_slow_pattern(pattern: str) -> bool:
     if len(pattern) > MAX_PATTERN_LENGTH:
         return True
     re.compile(pattern)
-    return _Patterns(pattern).slow
+    return _PatternChecker(pattern).slow
 
 
-class _Patterns:
+class _PatternChecker:
     """Walks through a pattern, with examples of all the classes of characters that it distinguishes."""
 
     def __init__(self, pattern: str) -> None:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.kernels.simd import padded
+from linktopics.model.run import TrainingRun
 from linktopics.storage.run_writer import SAMPLE_ARRAYS, STATE_ARRAYS
-
-if TYPE_CHECKING:
-    from linktopics.model.run import TrainingRun
 
 MAX_UNUSED_WORDS = 2**22
 """Words that no document has, where neither names nor samples say how many words there are."""

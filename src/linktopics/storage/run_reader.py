@@ -1,9 +1,8 @@
-"""Runs read back from disk; what only resuming them needs stays on disk until then."""
+"""Runs read from disk; arrays that only resuming needs stay on disk until then."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +17,6 @@ from linktopics.features import FeatureSet, FittedFeature, resolve_features, tog
 from linktopics.model.run import TrainingRun
 from linktopics.network import DocumentNetwork
 from linktopics.network.pairs import TrainingPairs
-from linktopics.network.validation import user_stacklevel
 from linktopics.prediction.calibration import LinkCalibration
 from linktopics.sampler import Corpus, Priors, Seeds, Settings, State, count_topics
 from linktopics.sampler.runner import Chain, PosteriorSample, Schedule
@@ -28,6 +26,7 @@ from linktopics.storage.network_codec import restore_network, unpack
 from linktopics.storage.parameters import Functions, restore_parameters, restore_vectorizer
 from linktopics.storage.run_checks import check_run, check_training
 from linktopics.storage.run_writer import SAMPLE_ARRAYS, STATE_ARRAYS
+from linktopics.utils.warn import warn_user
 
 INCONSISTENCY_ERRORS = (KeyError, TypeError, IndexError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What is raised where the parts of a model were not made for each other."""
@@ -49,7 +48,7 @@ def load_run(
 ) -> Loaded:
     """Return the parameters of a model, its run, and whether it was fitted to a data frame.
 
-    If another model is saved in the folder meanwhile, that one is read. What was read does not change: arrays are
+    If another model is saved in the folder in the meantime, it is read. What was read does not change: arrays are
     mapped at once, and a mapped file exists until it is unmapped, even if its name is removed.
 
     Where a run may be `unfinished`, to be resumed, all files are compared with their checksums, and if the last
@@ -75,11 +74,10 @@ def load_run(
         ) from None
     run = found[1]
     done = ", ".join(f"{chain.state.iteration:,}" for chain in run.chains)
-    warnings.warn(
+    warn_user(
         f"{damaged}; the run continues from the previous checkpoint, sweep {done} of {run.schedule.length:,}, to the "
         "same result.",
         CheckpointWarning,
-        stacklevel=user_stacklevel(),
     )
     return found
 
@@ -150,7 +148,7 @@ def _calibration(run: TrainingRun, manifest: Manifest) -> LinkCalibration | None
 
 @contextmanager
 def _reading(folder: ModelFolder) -> Iterator[None]:
-    """Raise what shows that the parts of a model were not made for each other as a ModelError."""
+    """Raise errors that show that the parts of a model do not fit each other as a ModelError."""
     try:
         yield
     except LinktopicsError:

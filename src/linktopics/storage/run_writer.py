@@ -30,7 +30,7 @@ STATE_ARRAYS = ("assignments", "weights", "feature_weights", "augmented", "strea
 SAMPLE_ARRAYS = ("word_topic", "doc_topic", "weights", "feature_weights", "alpha")
 
 SAMPLES_PER_FILE = 1000
-"""The header of a file names every array; with more samples it would be larger than what is read again."""
+"""The header of a file names every array; with more samples it would exceed the size that can be read."""
 
 
 class RunWriter:
@@ -66,7 +66,7 @@ class RunWriter:
         self.save_chains([chain], done=[])
 
     def save_chains(self, outdated: Iterable[Chain], done: Iterable[Chain]) -> None:
-        """Write chains whose last state is not on disk; the whole run, if the folder is gone and no chain runs."""
+        """Write chains whose last state is not on disk; the whole run, if the folder was removed and no chain runs."""
         with self._lock:
             if self.folder.is_intact():
                 written = {**self._written}
@@ -133,7 +133,7 @@ class RunWriter:
     def _checkpoint(self, written: dict[int, _WrittenChain]) -> Iterator[None]:
         """Commit the chains that are written in the block; if that fails, remove their files.
 
-        The previous checkpoint stays as well, unless the run is finished, and what is older is removed.
+        The previous checkpoint stays as well, unless the run is finished, and older files are removed.
         """
         try:
             yield

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 DELAY_SECONDS = 2.0
 """Seconds before an automatic bar appears."""
@@ -17,7 +20,7 @@ class ProgressBar:
     Parameters
     ----------
     total : int
-        Number of steps.
+        Number of steps; 0 where it is unknown.
     show : bool or "auto"
         True shows the bar at once, False never; "auto" after two seconds, and only on a terminal.
     description : str, default="sampling"
@@ -58,28 +61,33 @@ class ProgressBar:
             with suppress(OSError):  # of a closed terminal, which must not keep a run from being saved
                 self._bar.stop()
 
-    def advance(self, reached: float | str) -> None:
-        """Count one step, and show the log joint or a text."""
+    def advance(self, reached: float | str, steps: int = 1) -> None:
+        """Count a step, or several, and show the log joint or a text."""
         with self._lock:
-            self.done += 1
+            self.done += steps
             if self._bar is not None:
                 text = reached if isinstance(reached, str) else f"log joint {reached:,.0f}"
                 self._bar.update(self._task, completed=self.done, description=self.description, reached=text)
 
     def _appear(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress
 
-        bar = Progress(
+        bar = Progress(*self._columns(), console=Console(stderr=True))
+        with self._lock:
+            description = self.description if self.done else self.first
+            self._task = bar.add_task(description, total=self.total or None, completed=self.done, reached="")
+            bar.start()
+            self._bar = bar
+
+    def _columns(self) -> tuple[ProgressColumn, ...]:
+        """Return the columns of the bar."""
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+        return (
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[reached]}", markup=False),
             TimeRemainingColumn(elapsed_when_finished=True),
-            console=Console(stderr=True),
         )
-        with self._lock:
-            description = self.description if self.done else self.first
-            self._task = bar.add_task(description, total=self.total, completed=self.done, reached="")
-            bar.start()
-            self._bar = bar

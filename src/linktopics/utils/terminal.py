@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
-from rich.console import Console
+from numpy.typing import NDArray
+from rich.console import Console, RenderableType
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-    from rich.console import RenderableType
 
 WIDTH = 100
 """Columns that all output fits in, unless a terminal is narrower."""
@@ -54,7 +49,7 @@ def join_within(words: Iterable[str], width: int) -> str:
 
 
 def heat_map(weights: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str], width: int = WIDTH) -> Text:
-    """Draw a matrix as coloured cells with rounded numbers, which also read without colours.
+    """Return a matrix as coloured cells with rounded numbers, which can be read without colours.
 
     Parameters
     ----------

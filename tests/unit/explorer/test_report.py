@@ -244,7 +244,7 @@ NODE = shutil.which("node")
 
 ASK = """
 import { readFileSync } from "node:fs";
-import { ReportSource } from "./reading.mjs";
+import { ReportSource } from "./report_source.mjs";
 const { bundle, questions } = JSON.parse(readFileSync(0, "utf8"));
 const source = new ReportSource(bundle);
 const answers = { meta: await source.meta(), documents: [], cells: [], found: [] };
@@ -301,7 +301,7 @@ def test_a_page_reads_what_python_says(tmp_path, kind):
         {"sort": "links", "descending": True},
         {"sort": "tokens"},
     ]
-    (tmp_path / "reading.mjs").write_text(static_file("reading.js"), encoding="utf-8")
+    (tmp_path / "report_source.mjs").write_text(static_file("report_source.js"), encoding="utf-8")
     (tmp_path / "ask.mjs").write_text(ASK, encoding="utf-8")
     given = json.dumps({"bundle": explorer.report(suggestions=8), "questions": questions})
     done = subprocess.run(

@@ -152,9 +152,9 @@ def same_models(one, other):
 
 
 def test_the_same_seed_gives_the_same_model():
-    one = fit()
-    same_models(one, fit())
-    same_models(one, one.fit(NETWORK))
+    one, other = fit(), fit()
+    same_models(one, other)
+    same_models(one, other.fit(NETWORK))
     assert (fit(random_state=1).feature_weights_ != one.feature_weights_).all()
 
 

@@ -14,7 +14,7 @@ def test_few_documents_are_compared_without_an_index_of_words(monkeypatch):
     """The products are the same, bit for bit."""
     counts = csr_array(np.random.default_rng(0).poisson(0.3, (60, 40)))
     known = KnownVectors(counts, Tfidf(counts))
-    new = known.make(csr_array(np.random.default_rng(1).poisson(0.3, (7, 40))))
+    new = known.vectorizer(csr_array(np.random.default_rng(1).poisson(0.3, (7, 40))))
     monkeypatch.setattr(vectors, "MAX_SINGLE_COMPARISONS", 8)
     first = known.products(new)
     assert "transposed" not in vars(known)

@@ -1,7 +1,7 @@
 """Indices of kernels are checked where that is asked for: see .ci/run for the tests that are run so.
 
-    NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=/tmp/checked-kernels pytest tests/unit/kernels/test_{bounds,kernels}.py
-    NUMBA_DISABLE_JIT=1 pytest tests/unit/kernels/test_{bounds,kernels}.py
+    NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=/tmp/checked-kernels pytest tests/unit/kernels/test_{bounds,*_kernels,simd}.py
+    NUMBA_DISABLE_JIT=1 pytest tests/unit/kernels/test_{bounds,*_kernels,simd}.py
 
 The checked kernels need a cache of their own: Numba takes those of the other kind for the same.
 """

@@ -1,4 +1,4 @@
-"""Networks that grow or change, and models that go on with them."""
+"""Models that go on with networks that have grown or changed."""
 
 import collections
 
@@ -7,160 +7,27 @@ import pytest
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
-from linktopics import Checkpoint, DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel
-from linktopics.errors import ModelError, UnseenWordsWarning
+from linktopics import Checkpoint, DataError, DocumentNetwork, RelationalTopicModel
+from linktopics.errors import ModelError
 from linktopics.model import run
 from linktopics.model.run import warm_start_state
 from linktopics.model.training import prepare_run
 from linktopics.sampler import count_topics
 from linktopics.utils.progress import ProgressBar
-from support.small_models import LINKS, TEXTS, answers, assert_same, attributes, described, small_model, small_network
-
-NEW = {"dog": "dogs chase cats", "sun": "the sun and stars shine"}
-NEW_LINKS = [("dog", "cat"), ("star", "sun"), ("dog", "sun"), ("cat", "orbit")]
-
-
-def links_of(network):
-    return {tuple(pair) for pair in network.ids[network.links].tolist()}
-
-
-# --- networks ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("directed", [True, False])
-def test_further_documents_and_links(directed):
-    old = small_network(directed=directed)
-    before = described(old)
-    new = old.extended({"dog": "cats chase cats", "sun": "stars shine"}, NEW_LINKS)
-    assert new.ids.tolist() == [*TEXTS, *NEW]
-    assert new.texts.tolist() == [*TEXTS.values(), "cats chase cats", "stars shine"]
-    assert new.directed == directed
-    ends = {tuple(sorted(pair)) for pair in LINKS + NEW_LINKS}
-    assert (links_of(new) if directed else {tuple(sorted(pair)) for pair in links_of(new)}) == (
-        set(LINKS + NEW_LINKS) if directed else ends
-    )
-    assert new.vocabulary.tolist() == old.vocabulary.tolist()
-    np.testing.assert_array_equal(new.counts[: len(old)].toarray(), old.counts.toarray())
-    counted = [dict(zip(new.vocabulary[row.indices], row.data, strict=True)) for row in new.counts[len(old) :]]
-    assert counted == [{"cats": 2, "chase": 1}, {"stars": 1, "shine": 1}]
-    assert new.report.clean
-    np.testing.assert_array_equal(new.vectorize(["cats purr"]).toarray(), old.vectorize(["cats purr"]).toarray())
-    assert str(described(old)) == str(before)
-
-
-def test_words_that_are_not_known():
-    old = small_network()
-    with pytest.warns(UnseenWordsWarning, match=r"2 of 6 words \(33%\).*'dogs', 'sun'") as caught:
-        fixed = old.extended(NEW)
-    assert caught[0].filename == __file__
-    assert fixed.n_words == old.n_words
-    grown = old.extended(NEW, grow_vocabulary=True)
-    assert grown.vocabulary.tolist() == [*old.vocabulary, "dogs", "sun"]
-    np.testing.assert_array_equal(grown.counts[:, : old.n_words].toarray(), fixed.counts.toarray())
-    np.testing.assert_array_equal(grown.counts[:, old.n_words :].toarray()[-2:], [[1, 0], [0, 1]])
-    assert not grown.counts[: len(old), old.n_words :].nnz
-    assert grown.vectorize(["dogs purr"]).sum() == 2
-    assert old.vectorize(["dogs purr"]).sum() == 1
-    more = grown.extended({"moth": "moths circle the sun"}, grow_vocabulary=True)
-    assert more.vocabulary.tolist()[-3:] == ["dogs", "sun", "moths"]
-    assert old.extended({"dog": "cats"}, grow_vocabulary=True).vocabulary.tolist() == old.vocabulary.tolist()
-
-
-def test_the_vocabulary_grows_by_what_the_vectorizer_finds():
-    old = small_network(vectorizer=CountVectorizer(ngram_range=(1, 2), stop_words=["and"], lowercase=False))
-    new = old.extended({"dog": "Dogs and cats drink milk"}, grow_vocabulary=True)
-    assert new.vocabulary.tolist()[old.n_words :] == ["Dogs", "Dogs cats"]
-    assert {"drink", "milk", "cats drink", "drink milk"} < set(old.vocabulary)
-
-
-def test_words_that_were_left_out_stay_out():
-    old = small_network(vectorizer=CountVectorizer(min_df=2, stop_words=["and"]))
-    new = old.extended({"dog": "dogs drink milk and purr"}, grow_vocabulary=True)
-    assert not {"drink", "milk"} & set(old.vocabulary), "one document has them"
-    assert new.vocabulary.tolist() == [*old.vocabulary, "dogs"]
-    without = DocumentNetwork(old.counts, ids=old.ids, vocabulary=old.vocabulary, vectorizer=old.vectorizer)
-    with pytest.raises(DataError, match="where the network has its texts"):
-        without.extended({"dog": "dogs purr"}, grow_vocabulary=True)
-
-
-def test_columns_are_joined():
-    old = small_network(titles=[name.title() for name in TEXTS], columns={"year": list(range(10)), "venue": ["A"] * 10})
-    texts = {"dog": "cats chase", "sun": "stars shine"}
-    new = old.extended(texts, titles=["Dog", "Sun"], labels=["x", "y"], columns={"year": [10, 11], "pages": [1, 2]})
-    assert new.titles.tolist() == [*old.titles, "Dog", "Sun"]
-    assert new.labels.tolist() == [*[None] * 10, "x", "y"]
-    assert {name: values.tolist() for name, values in new.columns.items()} == {
-        "year": list(range(12)),
-        "venue": [*["A"] * 10, None, None],
-        "pages": [*[None] * 10, 1, 2],
-    }
-    bare = old.extended(texts)
-    assert bare.titles.tolist() == [*old.titles, None, None]
-    assert bare.labels is None
-    assert bare.columns["year"].tolist() == [*range(10), None, None]
-    for wrong in ({"titles": ["Dog"]}, {"labels": ["x"] * 3}, {"columns": {"year": [1]}}):
-        with pytest.raises(DataError, match=r"values for 2 new documents"):
-            old.extended(texts, **wrong)
-
-
-def test_ids():
-    named = small_network()
-    assert named.extended(["cats purr"], ids=["dog"]).ids.tolist() == [*TEXTS, "dog"]
-    with pytest.raises(DataError, match="the new documents have none"):
-        named.extended(["cats purr"])
-    with pytest.raises(DataError, match="'cat' twice"):
-        named.extended({"cat": "cats purr"})
-    numbered = DocumentNetwork.from_texts(list(TEXTS.values()), [(0, 1), (2, 5)])
-    more = numbered.extended(["cats purr", "cats sleep"], [(10, 11), (11, 0)])
-    assert more.ids.tolist() == list(range(12))
-    assert more.links.tolist() == [[0, 1], [2, 5], [10, 11], [11, 0]]
-
-
-def test_numbers_go_on():
-    numbered = DocumentNetwork.from_texts(list(TEXTS.values()))
-    assert numbered.extended(["cats purr"]).extended(["cats sleep"]).ids.tolist() == list(range(12))
-
-
-def test_what_is_odd_is_told():
-    old, texts = small_network(), {"dog": "cats purr"}
-    odd = [("dog", "dog"), ("dog", "cow"), ("kitten", "cat"), ("dog", "cat")]
-    with pytest.warns(NetworkWarning, match="unknown end.*self link.*duplicate link"):
-        new = old.extended(texts, odd)
-    assert links_of(new) == {*LINKS, ("dog", "cat")}
-    for link in odd[:3]:
-        with pytest.raises(DataError, match="the network has 1"):
-            old.extended(texts, [link], strict=True)
-    with pytest.raises(DataError, match="document without words"), pytest.warns(UnseenWordsWarning):
-        old.extended({"dog": "barks"}, strict=True)
-    assert old.extended(texts, odd[3:], strict=True).n_links == 11
-
-
-class Lengths:
-    """A vectorizer that tells nothing of how it works: the vocabulary are lengths of words."""
-
-    def fit_transform(self, texts):
-        return self.transform(texts)
-
-    def transform(self, texts):
-        return np.array([[sum(len(word) == n for word in text.split()) for n in range(1, 9)] for text in texts])
-
-    def get_feature_names_out(self):
-        return [str(n) for n in range(1, 9)]
-
-
-def test_other_vectorizers():
-    old = small_network(vectorizer=Lengths())
-    assert old.extended({"dog": "cats purr"}).counts[[10]].toarray().tolist() == [[0, 0, 0, 2, 0, 0, 0, 0]]
-    with pytest.raises(DataError, match=r"leave out grow_vocabulary=True"):
-        old.extended({"dog": "cats purr"}, grow_vocabulary=True)
-    for grow in (False, True):
-        with pytest.raises(DataError, match="vectorizer"):
-            DocumentNetwork([[1, 2], [2, 0]]).extended(["cats"], grow_vocabulary=grow)
-    with pytest.raises(DataError, match="empty"):
-        old.extended({})
-
+from support.small_models import (
+    FURTHER,
+    FURTHER_LINKS,
+    TEXTS,
+    answers,
+    assert_same,
+    attributes,
+    described,
+    small_model,
+    small_network,
+)
 
 # --- what is carried over ---------------------------------------------------------------------------------------------
+
 
 IDS, WORDS = list("abcdef"), [f"word{n}" for n in range(8)]
 COUNTS = np.random.default_rng(0).poisson(1.5, (6, 8)) + np.eye(6, 8, dtype=int)
@@ -216,10 +83,10 @@ def model():
     return small_model(n_chains=1, seed_words={1: ["word7"]}, seed_weight=10).fit(network_of())
 
 
-@pytest.mark.parametrize("at_once", [run.CHUNK, 7])
+@pytest.mark.parametrize("at_once", [run.CHUNK_TOKENS, 7])
 @pytest.mark.parametrize("name", CHANGES)
 def test_tokens_keep_their_topics(name, at_once, model, monkeypatch):
-    monkeypatch.setattr(run, "CHUNK", at_once)
+    monkeypatch.setattr(run, "CHUNK_TOKENS", at_once)
     network, old = CHANGES[name], model._run
     before = old.chains[0].state
     kept = before.assignments.copy()
@@ -293,7 +160,7 @@ def test_new_tokens_go_where_their_words_are(monkeypatch):
         assert state.doc_topic[larger.index_of(new), topic] > 0.95 * 200
     (unheard,) = np.flatnonzero(larger.vocabulary == "unheard")
     assert (state.word_topic[unheard, :3] > 10).all(), "a word of which nothing is known goes by the prior"
-    monkeypatch.setattr(run, "CHUNK", 7)
+    monkeypatch.setattr(run, "CHUNK_TOKENS", 7)
     np.testing.assert_array_equal(carried(model, larger)[0].assignments, state.assignments)
     assert (carried(model, larger, seed=2)[0].assignments != state.assignments).any()
 
@@ -341,7 +208,7 @@ def test_topics_keep_their_numbers():
 
 
 def extended(model, network=None, **options):
-    larger = small_network().extended(NEW, NEW_LINKS, grow_vocabulary=True) if network is None else network
+    larger = small_network().extended(FURTHER, FURTHER_LINKS, grow_vocabulary=True) if network is None else network
     return model.extend(larger, **{"n_burn_in": 3, **options})
 
 
@@ -363,7 +230,7 @@ def test_a_network_that_was_loaded_can_grow(tmp_path):
     model = small_model().fit(small_network(vectorizer=CountVectorizer(ngram_range=(1, 2), stop_words=["and"])))
     model.save(tmp_path / "model")
     loaded = RelationalTopicModel.load(tmp_path / "model")
-    one, two = (m.network_.extended(NEW, NEW_LINKS, grow_vocabulary=True) for m in (model, loaded))
+    one, two = (m.network_.extended(FURTHER, FURTHER_LINKS, grow_vocabulary=True) for m in (model, loaded))
     assert one.n_words > model.network_.n_words
     assert str(described(one)) == str(described(two))
     assert_same(extended(loaded, two), extended(model, one))

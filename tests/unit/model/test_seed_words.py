@@ -9,7 +9,7 @@ import pytest
 
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.errors import DataError
-from linktopics.model.seed_words import LEAST, SHARE, resolve_seed_words
+from linktopics.model.seed_words import MIN_SEED_TOKENS, SEED_SHARE, resolve_seed_words
 from linktopics.model.training import prepare_run
 from linktopics.sampler import initial_state
 from support.settings import make_settings
@@ -110,7 +110,7 @@ def test_default_weight(length, n_topics):
     """A hundredth of the tokens of an average topic, a whole number, and at least 10."""
     network = DocumentNetwork(length * np.eye(5, dtype=int), [(0, 1)])
     ((_, _, amount),) = resolved({0: [3]}, network, n_topics, weight=None)
-    assert (SHARE, LEAST) == (0.01, 10)
+    assert (SEED_SHARE, MIN_SEED_TOKENS) == (0.01, 10)
     assert amount == int(amount) >= 10
     share = 5 * length / n_topics / 100
     assert amount == 10 if share < 10 else abs(amount - share) <= 0.5

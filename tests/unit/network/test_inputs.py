@@ -268,7 +268,7 @@ def test_wrong_ends_of_a_pair(model, source, target, documents, said):
         (7, None, "links is 7"),
         ([["cat0"], ["cat1", "zebra"]], None, "'zebra'"),
         ([[]], [["zebra"]], "'zebra'"),
-        ([["cat0"], ["cat1"]], [["cat0"]], "links speaks of 2 documents, linked_by of 1"),
+        ([["cat0"], ["cat1"]], [["cat0"]], "links has 2 entries, linked_by 1; pass one per document"),
     ],
 )
 def test_links_that_cannot_be_read(name, request, links, linked_by, said):

@@ -1,13 +1,10 @@
 """What networks are checked for, down to the sentences; each was written against a mutant (setup.cfg) that survived."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from linktopics import DataError, DocumentNetwork
-from linktopics.network.links import clean_links
 from linktopics.network.validation import (
     as_count_matrix,
     check_counts,
@@ -15,7 +12,6 @@ from linktopics.network.validation import (
     check_sound,
     check_texts,
     list_of_names,
-    user_stacklevel,
 )
 
 COUNTS = np.ones((3, 2), int)
@@ -65,40 +61,6 @@ def test_words_that_are_there_twice_or_are_no_words():
     assert said(DocumentNetwork, COUNTS, vocabulary=["a", 5]) == number
 
 
-def test_link_matrices_that_do_not_fit():
-    shape = (
-        "the link matrix has the shape (2, 3) for 3 documents; it must be square, with a row and a column for each "
-        "document, in the order of the counts."
-    )
-    assert said(DocumentNetwork, COUNTS, sparse.csr_array((2, 3))) == shape
-    kind = "the link matrix must hold numbers or booleans; its values are of type complex128."
-    assert said(DocumentNetwork, COUNTS, sparse.csr_array((3, 3), dtype=complex)) == kind
-
-
-def test_link_matrices_are_left_alone():
-    """A zero that is stored and a link that is there twice are put right in a copy."""
-    parts = (np.array([1.0, 1.0, 0.0]), np.array([1, 1, 2]), np.array([0, 2, 3, 3]))
-    matrix = sparse.csr_array(parts, shape=(3, 3))
-    assert DocumentNetwork(COUNTS, matrix).links.tolist() == [[0, 1]]
-    assert matrix.data.tolist() == [1.0, 1.0, 0.0]
-    assert matrix.indices.tolist() == [1, 1, 2]
-
-
-def test_hints_are_there_only_where_links_name_no_document():
-    ids = np.array(["a", "b"], dtype=object)
-    links, found = clean_links([], ids, by_id=True, directed=True)
-    assert (links.tolist(), found["hint"]) == ([], "")
-    _, found = clean_links([("a", "b"), ("x", "y")], ids, by_id=True, directed=True)
-    assert (found["hint"], found["n_unknown_ends"]) == ("", 1)
-    _, found = clean_links([(0, 1)], ids, by_id=True, directed=True)
-    assert found["hint"] == (
-        "no link has both ends among the ids: links name documents like 0, ids are like 'a'; if they are positions, "
-        "name documents by their ids (or pass DocumentNetwork link_ends='indices')"
-    )
-    _, found = clean_links([("x", "y")], ids, by_id=True, directed=True)
-    assert found["hint"] == "no link has both ends among the ids: links name documents like 'x', ids are like 'a'"
-
-
 def test_counts_in_the_last_row_are_located():
     matrix = sparse.csr_array(np.array([[1, 0], [0, 1], [0, -1]]))
     sentence = said(
@@ -108,57 +70,6 @@ def test_counts_in_the_last_row_are_located():
         "Negative values in data: document 'c' (row 2), word 'blue' (column 1): the value -1 is negative; word counts "
         "are whole numbers from 0 to 2147483647: pass raw counts, not TF-IDF or otherwise scaled values."
     )
-
-
-def called_from(*names):
-    """Return the level that a call chain gives whose functions are of modules with these names, outermost first.
-
-    None is code that is of no module, as `exec` runs it.
-    """
-    call = user_stacklevel
-    for name in reversed(names):
-        space = {"call": call} if name is None else {"__name__": name, "call": call}
-        exec("def outer():\n    return call()", space)
-        call = space["outer"]
-    return call()
-
-
-@pytest.mark.parametrize(
-    ("modules", "level"),
-    [
-        ([], 1),
-        (["linktopics.network.network"], 2),
-        (["linktopics.network.network", "linktopics.network.validation"], 3),
-        (["linktopics.model.estimator", "sklearn.utils._set_output", "linktopics.sampler.topic_inference"], 4),
-        (["linktopics.model.estimator", "theirs", "linktopics.sampler.topic_inference"], 2),
-        (["linktopics_like"], 1),
-        (["my.linktopics"], 1),
-        ([None, "linktopics.model.estimator"], 2),
-    ],
-)
-def test_the_level_of_warnings_counts_our_functions_alone(modules, level):
-    assert called_from(*modules) == level
-
-
-def test_the_level_of_warnings_where_all_is_ours():
-    """Without a frame of a user, as at the bottom of a thread, the search ends."""
-    space = {"__name__": "linktopics.made", "user_stacklevel": user_stacklevel}
-    exec("found = []\ndef outermost():\n    found.append(user_stacklevel())", space)
-    import _thread
-
-    done = _thread.allocate_lock()
-    done.acquire()
-    exec("def run(done):\n    outermost()\n    done.release()", space)
-    _thread.start_new_thread(space["run"], (done,))
-    assert done.acquire(timeout=30)
-    assert space["found"] == [3]
-
-
-def test_a_warning_points_here():
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        DocumentNetwork(COUNTS, [(0, 0)])
-    assert [one.filename for one in told] == [__file__]
 
 
 # ---------------------------------------------------------------- sparse matrices whose parts do not fit together
@@ -250,14 +161,3 @@ def test_sparse_arrays_of_one_dimension():
     if line.ndim == 1:  # since SciPy 1.13
         shape = "counts must be a matrix of documents x words; it has the shape (3,)."
         assert said(DocumentNetwork, line) == shape
-
-
-def test_booleans_are_ends_where_documents_are_named_so():
-    assert DocumentNetwork(COUNTS[:2], [(True, False)], ids=[True, False]).links.tolist() == [[0, 1]]
-    for links in ([(0, 1), (np.True_, 0)], [(0, 1), (1, False)]):
-        assert said(DocumentNetwork, COUNTS, links, ids=[0, 1, 2]).startswith("links[1] is (")
-
-
-def test_masks_that_hide_nothing():
-    pairs = np.ma.masked_array([[0, 1], [1, 2]])
-    assert DocumentNetwork(COUNTS, pairs).links.tolist() == [[0, 1], [1, 2]]

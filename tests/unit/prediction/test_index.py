@@ -109,7 +109,7 @@ def test_few_candidates_are_looked_at(default, small):
     """Of each of four sources, and fewer are scored in double precision."""
     predictor = default.predictor
     new = predictor.new_documents(Documents(NEW), "both")
-    sizes = [len(one) for one in predictor.index._found(new, slice(0, N_NEW), ["out", "in"], 60)]
+    sizes = [len(one) for one in predictor.index._find(new, slice(0, N_NEW), ["out", "in"], 60)]
     assert 60 <= min(sizes) <= max(sizes) <= 4 * 60
     kept = np.bincount(predictor.index.shortlist(new, slice(0, N_NEW), ["out", "in"], 10).rows)
     assert linktopics.prediction.index.DOUBLE_PRECISION_CANDIDATES == 50 <= kept.min() <= kept.max() < 60
@@ -140,7 +140,7 @@ def test_proposals(name, default, monkeypatch):
     """With all words and all documents that share them, they are the best candidates."""
     feature = FEATURES[name].fit(NETWORK, default._run.settings, np.random.SeedSequence(0))
     new = feature.prepare(Documents(NEW))
-    monkeypatch.setattr("linktopics.features.similarity.SPEAKERS_PER_CANDIDATE", N)
+    monkeypatch.setattr("linktopics.features.similarity.MATCHES_PER_CANDIDATE", N)
     found = feature.proposals(new, slice(2, 9), 25)
     if name == "topics-neighbours":
         assert found is None
@@ -218,7 +218,7 @@ def test_auto_builds_the_index_when_it_pays(default, monkeypatch):
 
 
 def test_without_the_library_a_large_network_is_searched_exactly(default, without_faiss, large):
-    default.predictor.told = False
+    default.predictor.index_hint_given = False
     with pytest.warns(NetworkWarning, match=r"pip install 'linktopics\[index\]'") as told:
         found = default.suggest_links(NEW)
     assert "test_index.py" in told[0].filename

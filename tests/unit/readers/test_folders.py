@@ -8,14 +8,7 @@ import pytest
 from linktopics import DataError, DocumentNetwork, NetworkWarning
 from linktopics.readers._markdown import read_note
 from linktopics.readers.folders import read_folder
-
-
-def put(folder, files):
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
+from support.files import write_files
 
 
 def ends(folder, source="a"):
@@ -39,7 +32,7 @@ def test_a_vault(tmp_path):
         "recipes/list.txt": "flour",
     }
     with pytest.warns(NetworkWarning, match="1 link with an unknown end; dropped 1 self link") as caught:
-        network = DocumentNetwork.from_folder(put(tmp_path, files))
+        network = DocumentNetwork.from_folder(write_files(tmp_path, files))
     assert caught[0].filename == __file__
     assert network.ids.tolist() == [
         "Home",
@@ -66,12 +59,12 @@ def test_a_vault(tmp_path):
 def test_arguments_reach_the_network(tmp_path):
     from sklearn.feature_extraction.text import CountVectorizer
 
-    put(tmp_path, {"a.md": "[[b]]", "b.md": "[[c]]", "c.md": "[[a]]"})
+    write_files(tmp_path, {"a.md": "[[b]]", "b.md": "[[c]]", "c.md": "[[a]]"})
     network = DocumentNetwork.from_folder(tmp_path, directed=False, vectorizer=CountVectorizer(analyzer="char"))
     assert network.links.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert network.vocabulary.tolist() == ["\n", "a", "b", "c"]
     assert network.labels is None
-    put(tmp_path, {"a.md": "[[no such note]]"})
+    write_files(tmp_path, {"a.md": "[[no such note]]"})
     with pytest.raises(DataError, match=r"1 link with an unknown end: \('a', 'no such note'\)"):
         DocumentNetwork.from_folder(tmp_path, strict=True)
 
@@ -80,12 +73,12 @@ def test_what_is_left_out(tmp_path):
     hidden = {f"{name}/x.md": "hidden" for name in (".obsidian", ".trash", "sub/.git")}
     logseq = {"logseq/config.edn": "{}", "logseq/bak/a.md": "old", "pages/logseq/b.md": "a page, not the program's"}
     other = {"c.pdf": "", "d.py": "", "e.md.bak": "", ".f.md": "", "sub/md": "", "sub/G.MD": "read", "h.TXT": "read"}
-    put(tmp_path, {**hidden, **logseq, **other})
+    write_files(tmp_path, {**hidden, **logseq, **other})
     assert read_folder(tmp_path)["ids"] == ["h", "pages/logseq/b", "sub/G"]
 
 
 def test_symbolic_links(tmp_path):
-    put(tmp_path, {"vault/a.md": "a", "vault/sub/b.md": "b", "outside/c.md": "c"})
+    write_files(tmp_path, {"vault/a.md": "a", "vault/sub/b.md": "b", "outside/c.md": "c"})
     vault = tmp_path / "vault"
     try:
         (vault / "sub" / "loop").symlink_to(vault, target_is_directory=True)
@@ -97,14 +90,14 @@ def test_symbolic_links(tmp_path):
 
 
 def test_ids_stay_unique(tmp_path):
-    put(tmp_path, dict.fromkeys(["a.md", "a.txt", "a.md.md", "b.c.md", "d/a.md"], "words"))
+    write_files(tmp_path, dict.fromkeys(["a.md", "a.txt", "a.md.md", "b.c.md", "d/a.md"], "words"))
     assert read_folder(tmp_path)["ids"] == ["a.md", "a.md.md", "a.txt", "b.c", "d/a"]
 
 
 def test_tags_are_a_column(tmp_path):
-    put(tmp_path, {"a.md": "---\ntags: [x, 'y z']\n---\n", "b.md": "words"})
+    write_files(tmp_path, {"a.md": "---\ntags: [x, 'y z']\n---\n", "b.md": "words"})
     assert read_folder(tmp_path)["columns"] == {"tags": [["x", "y z"], []]}
-    put(tmp_path, {"a.md": "words"})
+    write_files(tmp_path, {"a.md": "words"})
     assert read_folder(tmp_path)["columns"] == {}
 
 
@@ -116,15 +109,15 @@ def test_errors(tmp_path):
 
     assert refusal(tmp_path / "x") == f"{tmp_path / 'x'}: there is no such folder; check the path."
     assert refusal(tmp_path) == f"{tmp_path}: there is no .md, .markdown or .txt file in the folder; check the path."
-    put(tmp_path, {"a.md": "", "b.md": "---\ntitle: only this\n---\n```\ncode\n```\n"})
+    write_files(tmp_path, {"a.md": "", "b.md": "---\ntitle: only this\n---\n```\ncode\n```\n"})
     assert refusal(tmp_path) == f"{tmp_path}: none of the 2 text files in the folder holds any text; write some."
     assert refusal(tmp_path / "a.md") == f"{tmp_path / 'a.md'}: is a file; pass the folder that holds it."
-    put(tmp_path, {"sub/c.txt": b"fine\nna\xefve\n"})
+    write_files(tmp_path, {"sub/c.txt": b"fine\nna\xefve\n"})
     assert refusal(tmp_path) == f"{tmp_path / 'sub' / 'c.txt'}:2: byte 0xef is not UTF-8; save the file as UTF-8."
 
 
 def test_a_folder_within_that_cannot_be_read(tmp_path, monkeypatch):
-    put(tmp_path, {"a.md": "words", "sub/b.md": "words"})
+    write_files(tmp_path, {"a.md": "words", "sub/b.md": "words"})
     scan = os.scandir
 
     def refuse(path):
@@ -228,12 +221,12 @@ unix = pytest.mark.skipif(not UNIX, reason="no file can have this name here")
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_links(text, found, newline, tmp_path):
-    put(tmp_path, {**VAULT, **UNIX, "a.md": text.replace("\n", newline)})
+    write_files(tmp_path, {**VAULT, **UNIX, "a.md": text.replace("\n", newline)})
     assert ends(tmp_path) == found
 
 
 def test_links_are_relative_to_their_file(tmp_path):
-    put(
+    write_files(
         tmp_path,
         {
             **VAULT,
@@ -262,12 +255,12 @@ def test_links_are_relative_to_their_file(tmp_path):
 )
 def test_files_of_the_same_name(source, text, found, tmp_path):
     names = ["x", "p/x", "q/x", "p/y", "q/r/y", "tr/y", "p/p/w", "q/w", "o/Z", "p/z", "k"]
-    put(tmp_path, {**{f"{name}.md": "" for name in names}, "k.txt": "", f"{source}.md": text})
+    write_files(tmp_path, {**{f"{name}.md": "" for name in names}, "k.txt": "", f"{source}.md": text})
     assert ends(tmp_path, source) == found
 
 
 def test_text_files_have_links_too_and_indentation_is_not_code(tmp_path):
-    put(tmp_path, {"a.txt": "text\n\n    See [[b]] and [c](c.md).", "b.md": "", "c.md": ""})
+    write_files(tmp_path, {"a.txt": "text\n\n    See [[b]] and [c](c.md).", "b.md": "", "c.md": ""})
     assert ends(tmp_path) == ["b", "c"]
 
 

@@ -1,6 +1,5 @@
 """One door to built-in networks and to files."""
 
-import gzip
 import os
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from linktopics import DataError, NetworkWarning
 from linktopics.datasets import load_stdlib, open_network
 from linktopics.readers import open as opening
+from support.files import write_files
 
 LINQS = {"toy.content": "p1\t1\t0\tfruit\np2\t1\t1\tfruit\n", "toy.cites": "p1\tp2\n"}
 JSONL = {
@@ -18,14 +18,6 @@ JSONL = {
 LDAC = {"documents.txt": "0:2 1:1\n1:3\n", "vocab.txt": "apple\nplum\n", "links.txt": "0 1\n"}
 FORMS = {"linqs": (LINQS, [[1, 0]], 3), "jsonl": (JSONL, [[0, 1]], 4), "ldac": (LDAC, [[0, 1]], 6)}
 NOTES = {"apples.md": "red [[plums]]", "plums.txt": "blue", "picture.png": "", "links.csv": "not read"}
-
-
-def put(folder, files):
-    folder.mkdir(exist_ok=True)
-    for name, content in files.items():
-        packed = name.endswith(".gz")
-        (folder / name).write_bytes(gzip.compress(content.encode()) if packed else content.encode())
-    return folder
 
 
 def refusal(data):
@@ -39,7 +31,7 @@ def refusal(data):
 @pytest.mark.parametrize("kind", [str, Path])
 def test_folders(form, suffix, kind, tmp_path):
     files, links, n_tokens = FORMS[form]
-    network = open_network(kind(put(tmp_path, {name + suffix: content for name, content in files.items()})))
+    network = open_network(kind(write_files(tmp_path, {name + suffix: content for name, content in files.items()})))
     assert network.links.tolist() == links
     assert network.n_tokens == n_tokens
     assert network.directed
@@ -47,45 +39,47 @@ def test_folders(form, suffix, kind, tmp_path):
 
 def test_other_names_in_ldac_folders(tmp_path):
     files = {"ap.dat": LDAC["documents.txt"], "cites.txt": "1 0\n", "README.md": "read me"}
-    assert open_network(put(tmp_path, files)).links.tolist() == [[1, 0]]
+    assert open_network(write_files(tmp_path, files)).links.tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize("kind", [str, Path])
 def test_notes(kind, tmp_path):
-    network = open_network(kind(put(tmp_path, NOTES)))
+    network = open_network(kind(write_files(tmp_path, NOTES)))
     assert network.ids[network.links].tolist() == [["apples", "plums"]]
     assert network.n_tokens == 5
     assert network.directed
 
 
 def test_notes_in_folders_only(tmp_path):
-    put(tmp_path / "inner", NOTES)
+    write_files(tmp_path / "inner", NOTES)
     assert open_network(tmp_path).labels.tolist() == ["inner", "inner"]
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_notes_beside_another_form_are_not_read(form, tmp_path):
     files, links, n_tokens = FORMS[form]
-    network = open_network(put(tmp_path, {**NOTES, **files}))
+    network = open_network(write_files(tmp_path, {**NOTES, **files}))
     assert (network.links.tolist(), network.n_tokens) == (links, n_tokens)
 
 
 def test_tags_of_notes(tmp_path):
-    put(tmp_path, {**NOTES, "plums.txt": "---\ntags: [blue]\n---\nblue"})
+    write_files(tmp_path, {**NOTES, "plums.txt": "---\ntags: [blue]\n---\nblue"})
     assert open_network(tmp_path, columns=["tags"], strict=True).columns["tags"].tolist() == [[], ["blue"]]
     with pytest.raises(DataError, match="the text files have no field 'year' in their front matter; known: tags"):
         open_network(tmp_path, columns=["tags", "year"])
 
 
 def test_text_files_without_links(tmp_path):
-    put(tmp_path, {"README.md": "About [the data](data.csv).", "vocab.txt": "apple", "links.txt": "0 1"})
+    write_files(tmp_path, {"README.md": "About [the data](data.csv).", "vocab.txt": "apple", "links.txt": "0 1"})
     told = refusal(tmp_path)
     assert "no links were found between the 3 text files in the folder; link them as [[name]] or [text]" in told
     assert "or pass a folder that holds documents.jsonl" in told
 
 
 def test_one_content_file(tmp_path):
-    put(tmp_path, {**LINQS, "other.content": "no", "more.content.gz": LINQS["toy.content"], "more.cites": "p2 p1\n"})
+    write_files(
+        tmp_path, {**LINQS, "other.content": "no", "more.content.gz": LINQS["toy.content"], "more.cites": "p2 p1\n"}
+    )
     assert open_network(tmp_path / "toy.content").links.tolist() == [[1, 0]]
     assert open_network(str(tmp_path / "more.content.gz")).links.tolist() == [[0, 1]]
 
@@ -111,7 +105,7 @@ def test_built_in_data_sets(data_dir, monkeypatch):
 def test_a_name_always_means_the_built_in_set(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(opening.DATA_SETS, "cora", lambda: "built in")
-    put(tmp_path / "cora", LINQS)
+    write_files(tmp_path / "cora", LINQS)
     assert open_network("cora") == "built in"
     for folder in ("./cora", "cora/", Path("cora"), str(tmp_path / "cora")):
         assert open_network(folder).n_documents == 2
@@ -120,12 +114,12 @@ def test_a_name_always_means_the_built_in_set(tmp_path, monkeypatch):
 def test_the_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    put(tmp_path / "papers", LINQS)
+    write_files(tmp_path / "papers", LINQS)
     assert open_network("~/papers").n_documents == 2
 
 
 def test_warnings_stay(tmp_path):
-    put(tmp_path, {**LINQS, "toy.cites": "p1\tp2\np1\tp1\n"})
+    write_files(tmp_path, {**LINQS, "toy.cites": "p1\tp2\np1\tp1\n"})
     with pytest.warns(NetworkWarning, match="1 self link") as caught:
         open_network(tmp_path)
     assert caught[0].filename == __file__
@@ -161,23 +155,23 @@ def test_what_is_no_path(data):
 
 def test_folders_in_no_known_form(tmp_path):
     assert "no known form (it holds: nothing); pass a folder that holds" in refusal(tmp_path)
-    put(tmp_path, {"papers.csv": "", "content.pdf": "", ".hidden.md": "[[papers]]"})
+    write_files(tmp_path, {"papers.csv": "", "content.pdf": "", ".hidden.md": "[[papers]]"})
     told = refusal(tmp_path)
     assert "no known form (it holds: .hidden.md, content.pdf, papers.csv); pass a folder that holds" in told
     assert told.endswith("(LDA-C), each plain or as .gz, or .md and .txt files with links in the text.")
-    put(tmp_path, {f"{letter}.pdf": "" for letter in "abcdefgh"})
+    write_files(tmp_path, {f"{letter}.pdf": "" for letter in "abcdefgh"})
     assert "e.pdf, f.pdf and 3 more)" in refusal(tmp_path)
 
 
 def test_folders_in_several_forms(tmp_path):
-    put(tmp_path, {**LINQS, **JSONL})
+    write_files(tmp_path, {**LINQS, **JSONL})
     told = refusal(tmp_path)
     assert "more than one known form (it holds: documents.jsonl, links.csv, toy.cites, toy.content)" in told
 
 
 @pytest.mark.parametrize("name", [".x.dat", ".documents.txt", "._toy.content", ".toy.content.gz"])
 def test_hidden_files_are_no_form(name, tmp_path):
-    network = open_network(put(tmp_path, {**NOTES, name: ""}))
+    network = open_network(write_files(tmp_path, {**NOTES, name: ""}))
     assert network.ids[network.links].tolist() == [["apples", "plums"]]
 
 
@@ -195,20 +189,20 @@ def test_hidden_files_are_no_form(name, tmp_path):
     ],
 )
 def test_files_of_which_only_one_would_be_read(form, name, second, tmp_path):
-    put(tmp_path, {**FORMS[form][0], second: FORMS[form][0][name]})
+    write_files(tmp_path, {**FORMS[form][0], second: FORMS[form][0][name]})
     told = f"{tmp_path}: the folder holds both {name} and {second}; keep one."
     assert refusal(tmp_path) == told
 
 
 @pytest.mark.parametrize(("form", "wanted"), [("jsonl", "links.csv"), ("ldac", "links.txt or cites.txt")])
 def test_folders_without_links(form, wanted, tmp_path):
-    put(tmp_path, FORMS[form][0])
+    write_files(tmp_path, FORMS[form][0])
     next(tmp_path.glob("links.*")).rename(tmp_path / "edges.csv")
     assert f"the links are missing; put {wanted} beside the documents" in refusal(tmp_path)
 
 
 def test_other_files(tmp_path):
-    put(tmp_path, JSONL)
+    write_files(tmp_path, JSONL)
     assert "documents.jsonl: pass a .content file, or a folder" in refusal(tmp_path / "documents.jsonl")
 
 
@@ -216,6 +210,6 @@ def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch):
     def refuse(_):
         raise PermissionError(13, "Permission denied")
 
-    put(tmp_path, LINQS)
+    write_files(tmp_path, LINQS)
     monkeypatch.setattr(os, "listdir", refuse)
     assert refusal(tmp_path) == f"{tmp_path}: cannot be read (Permission denied); check who may read it."

@@ -1,8 +1,8 @@
-"""The chain: its layout of the data, its state, its log joint, and what it needs of memory.
+"""The chain: its state, its log joint, and what it needs of memory.
 
-Seen to fail once against broken versions: entering pairs listed by source, a count not updated by the sweep,
-projections of documents not refreshed, a log joint without the normaliser of the topics, conjugate gradients that
-start from zero after a restart, a random stream kept in the sampler in place of the state, a table of all pairs.
+Seen to fail once against broken versions: a count not updated by the sweep, projections of documents not refreshed, a
+log joint without the normaliser of the topics, conjugate gradients that start from zero after a restart, a random
+stream kept in the sampler in place of the state, a table of all pairs.
 """
 
 import copy
@@ -17,8 +17,8 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from linktopics import RelationalTopicModel
-from linktopics.network.pairs import TrainingPairs, sample_pairs
-from linktopics.sampler import Corpus, Priors, Sampler, State, initial_state, tokens
+from linktopics.network.pairs import TrainingPairs
+from linktopics.sampler import Corpus, Priors, Sampler, State, initial_state
 from linktopics.sampler.runner import take_sample
 from support import reference
 from support.settings import make_settings
@@ -68,57 +68,6 @@ def assert_same_state(one, two):
         else:
             assert np.asarray(a).dtype == np.asarray(b).dtype
             np.testing.assert_array_equal(a, b, err_msg=field.name)
-
-
-# --- the corpus -------------------------------------------------------------------------------------------------------
-
-
-def test_tokens_spell_out_the_counts():
-    counts = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 0]])
-    start, words = tokens(csr_array(counts))
-    assert start.tolist() == [0, 3, 3, 6]
-    assert words.tolist() == [0, 0, 2, 1, 1, 1]
-    assert (start.dtype, words.dtype) == (np.int64, np.int32)
-
-
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_corpus_lists_tokens_and_pairs(symmetric):
-    rng = np.random.default_rng(2)
-    counts = rng.poisson(0.5, (15, 6))
-    links = np.array([(i, j) for i in range(15) for j in range(i) if rng.random() < 0.2])
-    links = np.sort(links, axis=1) if symmetric else links
-    pairs = sample_pairs(links, 15, not symmetric, 2, rng)
-    features = rng.normal(size=(len(pairs), 2))
-    corpus = Corpus.build(csr_array(counts), pairs, symmetric, features)
-    np.testing.assert_array_equal(corpus.features, features)
-    assert corpus.n_features == 2
-    assert (corpus.n_documents, corpus.n_words, corpus.n_tokens) == (15, 6, counts.sum())
-    assert corpus.n_pairs == len(pairs) == 3 * len(links)
-    assert corpus.symmetric is symmetric
-    for i in range(15):
-        words = corpus.words[corpus.start[i] : corpus.start[i + 1]]
-        np.testing.assert_array_equal(np.bincount(words, minlength=6), counts[i])
-        out = range(corpus.out_start[i], corpus.out_start[i + 1])
-        assert list(out) == [e for e in range(len(pairs)) if pairs.source[e] == i]
-        into = corpus.in_pair[corpus.in_start[i] : corpus.in_start[i + 1]]
-        assert into.tolist() == [e for e in range(len(pairs)) if pairs.target[e] == i]
-    np.testing.assert_array_equal(corpus.in_source, pairs.source[corpus.in_pair])
-    linked = set(zip(corpus.source[corpus.label].tolist(), corpus.target[corpus.label].tolist(), strict=True))
-    assert linked == set(map(tuple, links.tolist()))
-
-
-def test_features_of_a_corpus():
-    """Whatever their layout and type, they become doubles; by default there are none."""
-    counts = csr_array(np.ones((3, 2), int))
-    ends = np.array([0, 1], np.int32), np.array([2, 2], np.int32)
-    pairs = TrainingPairs(*ends, np.array([True, False]), 3)
-    corpus = Corpus.build(counts, pairs, False)
-    assert corpus.features.shape == (2, 0)
-    assert corpus.n_features == 0
-    for layout in ("C", "F"):
-        corpus = Corpus.build(counts, pairs, False, np.array([[1, 2, 3], [4, 5, 6]], np.float32, order=layout))
-        assert corpus.features.tolist() == [[1, 2, 3], [4, 5, 6]]
-        assert corpus.features.dtype == np.float64
 
 
 # --- the state --------------------------------------------------------------------------------------------------------

@@ -1,31 +1,20 @@
 """Questions about pasted texts: the answers are those of the model's own methods, however they are asked."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
-from linktopics import DataError, DocumentNetwork
+from linktopics import DataError
 from linktopics.explorer import Explorer
 from linktopics.features import Column
 from linktopics.prediction.batched import thinned
 from linktopics.server.limits import Limits
-from linktopics.server.text_analysis import TextReader, words_as_vectorizer
 from linktopics.server.text_queries import Question, TextQueryEngine
-from support.small_models import ASKED, TEXTS, small_model, small_network
+from support.small_models import ASKED, small_model, small_network
 
 ASKED_TOO = [ASKED, "cats, cats and cats", "A comet shines; zeppelins circle moons and milk", "wool"]
-
 pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.NetworkWarning")
-
-
-@pytest.fixture(scope="module")
-def directed():
-    return small_model(n_samples=3).fit(small_network(titles=[f"The {name}" for name in TEXTS]))
-
-
 MODELS = {
     "default": {},
     "hinge": {"loss": "hinge"},
@@ -137,61 +126,6 @@ def test_fewer_samples(directed):
 # Reading texts
 # ----------------------------------------------------------------------------------------------------------------------
 
-VECTORIZERS = {
-    "default": None,
-    "pairs of words": CountVectorizer(ngram_range=(1, 2)),
-    "once": CountVectorizer(binary=True),
-    "accents": CountVectorizer(strip_accents="unicode"),
-    "capitals": CountVectorizer(lowercase=False),
-    "group": CountVectorizer(token_pattern=r"(?u)\b(\w\w+?)s?\b"),
-    "letters": CountVectorizer(analyzer="char", ngram_range=(2, 2)),
-    "tokenizer": CountVectorizer(tokenizer=str.split, token_pattern=None),
-    "analyzer": CountVectorizer(analyzer=str.split),
-}
-ODD_TEXTS = [
-    "İstanbul cats, CATS",
-    "Ǆ ﬁ cats 😀 moons",
-    "cáts cats\u2028stars\x00 \ud800 planets",
-    "<b>cats</b> & 'moons'",
-]
-
-
-@pytest.mark.parametrize("name", VECTORIZERS)
-@pytest.mark.parametrize("text", [ASKED, *ODD_TEXTS])
-def test_texts_are_counted_as_the_vectorizer_does(name, text):
-    network = small_network(vectorizer=VECTORIZERS[name])
-    read = TextReader(network, 1000).read(text)
-    row = network.vectorize([text])
-    assert read.known.tolist() == row.indices.tolist()
-    assert read.known_counts.tolist() == row.data.tolist()
-    unknown = {word: n for word, n, at in zip(read.words, read.counts, read.numbers, strict=True) if at < 0}
-    assert unknown == dict(network.unseen_words([text])[0])
-    units = text.encode("utf-16-le", "surrogatepass")
-    for begin, end, at in read.marks:
-        piece = units[2 * begin : 2 * end].decode("utf-16-le", "surrogatepass")
-        assert network.vectorizer.build_analyzer()(piece)[:1] == [read.words[at]]
-    told = name not in ("letters", "tokenizer", "analyzer")
-    assert (len(read.marks) > 0) == told
-
-
-def test_a_vectorizer_that_tells_nothing():
-    class Plain:
-        def transform(self, texts):
-            return CountVectorizer(vocabulary=["cats", "moons"]).transform(texts)
-
-    network = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)], vocabulary=["cats", "moons"], vectorizer=Plain())
-    read = TextReader(network, 10).read("moons and moons")
-    assert (read.words, read.counts, read.numbers, read.marks) == (["moons"], [2], [1], [])
-
-
-def test_vectorizers_of_other_kinds_count_themselves():
-    network = small_network()
-    network.vectorizer = TfidfVectorizer(use_idf=False, norm=None, vocabulary=network.vocabulary.tolist()).fit([""])
-    read = TextReader(network, 10).read("cats, cats, moons and zeppelins")
-    assert sorted(zip(read.known.tolist(), read.known_counts.tolist(), strict=True)) == sorted(
-        (network.vocabulary.tolist().index(word), n) for word, n in (("cats", 2), ("moons", 1))
-    )
-
 
 @pytest.mark.parametrize("text", ["", " \n\t", "zzz", "<script>zzz</script>", "\x00\ud800\u2028"])
 def test_texts_of_which_nothing_is_known(text, directed):
@@ -206,131 +140,11 @@ def test_texts_of_which_nothing_is_known(text, directed):
         asker.explain(read, 0)
 
 
-def test_models_that_cannot_read():
-    counted = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)])
-    with pytest.raises(DataError, match="cannot read texts"):
-        TextReader(counted, 10).read("cats")
-    unlinked = small_model().fit(small_network(links=[]))
-    with pytest.raises(DataError, match="without links"):
-        TextQueryEngine(Explorer(unlinked)).read("cats")
-
-
 def test_features_that_need_more_than_a_text():
     network = small_network(columns={"year": list(range(10))})
     asker = TextQueryEngine(Explorer(small_model(pair_features=[Column("year", "difference")]).fit(network)))
     with pytest.raises(DataError, match="needs the column 'year'"):
         asker.suggest([Question(asker.read(ASKED))])
-
-
-def test_words_of_counts_are_found_in_texts():
-    network = DocumentNetwork([[1, 0, 1], [0, 1, 0]], [(0, 1)], vocabulary=["w1", "cats", "x"])
-    network.vectorizer = words_as_vectorizer(network)
-    read = TextReader(network, 10).read("W1: cats, cats; x y")
-    assert (read.known.tolist(), read.known_counts.tolist()) == ([0, 1, 2], [1, 1, 1])  # no document has a word twice
-    twice = DocumentNetwork([[2, 0], [0, 1]], [(0, 1)], vocabulary=["a", "b"])
-    assert words_as_vectorizer(twice).transform(["a a b"]).toarray().tolist() == [[2, 1]]
-
-
-def test_odd_words_of_counts_are_found_in_texts():
-    words = ["c", "c++", "libc++", "DNA", "dna", "two words", "", ".net"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        network = DocumentNetwork([[2] * 8, [0, *[1] * 7]], [(0, 1)], vocabulary=words)
-    network.vectorizer = words_as_vectorizer(network)
-    read = TextReader(network, 50).read(
-        "C, c and c++, libc++abi; libc++: c+++ DNA dna Dna, two words of .net or asp.net"
-    )
-    found = {words[w]: n for w, n in zip(read.known.tolist(), read.known_counts.tolist(), strict=True)}
-    assert found == {"c": 1, "c++": 2, "libc++": 1, "DNA": 1, "dna": 1, ".net": 1}
-    assert read.marks
-
-
-@pytest.mark.parametrize("vocabulary", [None, ["two words", "b c"], ["", "+"]])
-def test_words_that_are_none(vocabulary):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        network = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)], vocabulary=vocabulary)
-    assert words_as_vectorizer(network) is None
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# What words change
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-def changes(model, text, top=4, add=(), direction="both"):
-    asker = TextQueryEngine(Explorer(model))
-    return asker.changes(Question(asker.read(text), top, direction), add)
-
-
-def first(answer):
-    return {one["j"]: one["probability"] for one in answer["suggestions"]}
-
-
-@pytest.mark.parametrize("direction", ["both", "in"])
-def test_leaving_a_word_out_is_asking_without_it(directed, direction):
-    text = "kittens purr while planets circle stars and stars"
-    whole = changes(directed, text, direction=direction)
-    assert {row["word"] for row in whole["words"]} == {"kittens", "purr", "planets", "circle", "stars"}
-    for row in whole["words"]:
-        other = changes(directed, text.replace(row["word"], ""), direction=direction)
-        before, after = first(whole), first(other)
-        assert row["gone"] == [j for j in before if j not in after]
-        assert row["new"] == [j for j in after if j not in before]
-        told = {one["j"]: one["change"] for one in row["suggestions"]}
-        both = [j for j in before if j in after]
-        expected = [after[j] - before[j] for j in both]
-        assert [told.get(j, 0.0) for j in both] == pytest.approx(expected, abs=0.005)
-        assert max(map(abs, told.values())) > 0.0005
-    assert set(whole["names"]) >= {str(j) for row in whole["words"] for j in [*row["gone"], *row["new"]]}
-
-
-def test_adding_a_word_is_asking_with_it(directed):
-    whole = changes(directed, "kittens purr", add=["Stars", "zeppelin", "cats", "stars"])
-    assert [row["word"] for row in whole["added"]] == ["Stars", "cats", "stars"]
-    assert whole["unknown"] == ["zeppelin"]
-    other = changes(directed, "kittens purr stars")
-    (row, *_), before, after = whole["added"], first(whole), first(other)
-    assert row["new"] == [j for j in after if j not in before]
-    both = [j for j in before if j in after]
-    told = {one["j"]: one["change"] for one in row["suggestions"]}
-    assert [told.get(j, 0.0) for j in both] == pytest.approx([after[j] - before[j] for j in both], abs=0.005)
-
-
-def test_topics_change_with_their_words(directed):
-    """A word about one topic alone takes its share with it."""
-    K, asker = 3, TextQueryEngine(Explorer(directed))
-    text = "kittens purr and stars shine"
-    (answer,) = asker.suggest([Question(asker.read(text))])
-    for row in changes(directed, text)["words"]:
-        (word,) = (one for one in answer["words"] if one["word"] == row["word"])
-        topic, p = word["topics"][0]
-        change = dict(map(tuple, row["topics"]))
-        assert abs(sum(change.values())) < 0.01 if len(change) == K else True
-        if p > 0.95:
-            assert change[topic] < 0
-
-
-def test_changes_of_a_single_word(directed):
-    (row,) = changes(directed, "kittens")["words"]
-    assert row["word"] == "kittens"
-    assert all(np.isfinite(one["change"]) for one in row["suggestions"])
-
-
-def test_changes_are_of_the_words_with_most_weight():
-    words = [f"w{number}" for number in range(130)]
-    texts = [" ".join(words), *(" ".join(words[:30]) for _ in range(9))]
-    links = [(number, number + 1) for number in range(9)]
-    model = small_model().fit(DocumentNetwork.from_texts(texts, links))
-    told = [row["word"] for row in changes(model, " ".join(words))["words"]]
-    assert sorted(told) == sorted(words[30:])
-
-
-def test_changes_where_counts_do_not_count():
-    model = small_model().fit(small_network(vectorizer=CountVectorizer(binary=True)))
-    answer = changes(model, "kittens kittens purr", add=["kittens"])
-    (row,) = answer["added"]
-    assert (row["topics"], row["suggestions"], row["gone"], row["new"]) == ([], [], [], [])
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -27,18 +27,6 @@ def fitted():
     return small_model(pair_features=["tfidf", "topics-neighbours", MATRIX]).fit(small_network(columns=columns))
 
 
-@pytest.fixture(scope="module")
-def sound(fitted, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sound")
-    fitted.save(folder)
-    return folder
-
-
-@pytest.fixture
-def saved(sound, tmp_path):
-    return shutil.copytree(sound, tmp_path / "model")
-
-
 def assert_refused(folder, match="", **options):
     with pytest.raises((ModelError, DataError), match=match) as caught:
         load(folder, **options)

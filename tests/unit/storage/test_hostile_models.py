@@ -13,14 +13,11 @@ import pytest
 from safetensors.numpy import save
 from sklearn.feature_extraction.text import CountVectorizer
 
-from linktopics import DataError, NetworkWarning, RelationalTopicModel
+from linktopics import NetworkWarning, RelationalTopicModel
 from linktopics.cli.info import info
 from linktopics.errors import LinktopicsError, ModelError, SamplingError
-from linktopics.evaluation.folds import MARK, ResultFile
-from linktopics.explorer.overview import describe_quality
 from linktopics.storage.folder import MANIFEST
 from linktopics.storage.manifest import MAX_MANIFEST_BYTES
-from linktopics.storage.regex_safety import is_slow_pattern
 from support.changed_models import array, put, replace_file, seal
 from support.small_models import ASKED, assert_same, small_model, small_network
 
@@ -30,13 +27,6 @@ load = RelationalTopicModel.load
 @pytest.fixture(scope="module")
 def fitted():
     return small_model(seed_words={0: ["cats"]}, pair_features=["tfidf", "topics-neighbours"]).fit(small_network())
-
-
-@pytest.fixture(scope="module")
-def sound(fitted, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sound")
-    fitted.save(folder)
-    return folder
 
 
 @pytest.fixture
@@ -194,23 +184,6 @@ def test_such_a_vectorizer_is_not_saved(tmp_path):
     with pytest.warns(NetworkWarning, match="token_pattern .* may take for ever; to ask the model about new texts"):
         model.save(tmp_path / "model")
     assert load(tmp_path / "model").network_.vectorizer is None
-
-
-QUICK = [
-    r"(?u)\b\w\w+\b", r"(?u)\b[^\W\d_]\w+\b", r"\S+", r"[a-z]+(?:-[a-z]+)*", r"\b\w+(?:'\w+)?\b", r"(\w+)", "",
-    r"[a-z]{2,20}(?:-[a-z]{1,20})?(?:'[a-z]{1,3})?", r"\d{1,4}[-/]\d\d?[-/]\d\d?", r"https?://\S+|\w+s?\b",
-    r"#\w+|@\w+|\w+", r"(?<!\w)\w+(?!\w)", r"\d+(?:[.,]\d+)*", r"\b\w{3,20}\b", r"(?:[a-z]|[0-9])+",
-]  # fmt: skip
-SLOW = [
-    r"(a+)+$", r"(a*)*b", r"\w*\w*\w*!", r"(?:a|ab|b)+c", r"(.*)*x", r"(\w)\1+", r"(?:-?[a-z]+)*!", r"\S+\w+!",
-    "a{0,30}" * 8 + "b", "a?" * 28 + "a" * 28 + "b", "(?:a|aa)" * 28 + "b", r"(?:xa?a?y?)*c",
-    r"(?:x[ab]{0,5}[ab]{0,5})*c", r"(a{1,50}){1,50}b", r"[\u4e00-\u4fff]*[\u4f00-\u9fff]*!", "a" * 1001,
-]  # fmt: skip
-
-
-def test_patterns():
-    assert [pattern for pattern in QUICK if is_slow_pattern(pattern)] == []
-    assert [pattern for pattern in SLOW if not is_slow_pattern(pattern)] == []
 
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
@@ -494,25 +467,3 @@ def test_loading_and_asking_execute_and_write_nothing(saved):
     )
     assert ran.stdout == "[]\n", ran.stderr
     assert tree(saved) == before
-
-
-# --- results of evaluations -------------------------------------------------------------------------------------------
-
-RESULTS = {
-    "measures in words": "model,fold,auc\ntfidf,1,high\n",
-    "models without names": "model,fold,auc\n,1,0.5\n",
-    "folds in words": "model,fold,auc\ntfidf,first,0.5\n",
-    "models that are lists": f'{{"{MARK}": "a", "model": [], "fold": 1, "auc": 0.5}}\n',
-    "many floors": f'{{"{MARK}": ' + "[" * 100_000 + "\n",
-}
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_results_of_an_evaluation_that_are_none(name, tmp_path):
-    path = tmp_path / "results"
-    path.write_text(RESULTS[name])
-    with pytest.raises(DataError, match="no result of an evaluation"):
-        describe_quality(path)
-    if name == "many floors":
-        with pytest.raises(DataError, match="is not a result of an evaluation"):
-            ResultFile(path)

@@ -279,8 +279,13 @@ def test_without_locks_the_file_says_who_it_is(tmp_path):
 
 
 def test_who_it_is(tmp_path):
-    assert locks._owner("12 here") == "process 12 on here"
-    assert locks._owner("") == locks._owner("12 \x1b[31m") == locks._owner("x y") == "another process"
+    assert locks._describe_owner("12 here") == "process 12 on here"
+    assert (
+        locks._describe_owner("")
+        == locks._describe_owner("12 \x1b[31m")
+        == locks._describe_owner("x y")
+        == "another process"
+    )
 
 
 def test_a_fault_while_locking(tmp_path, monkeypatch):

@@ -103,7 +103,7 @@ def test_a_prediction_that_begins_during_a_fit_and_ends_after_it(monkeypatch):
         return spread(*args)
 
     monkeypatch.setattr(predictor.Predictor, "own", slow)
-    monkeypatch.setattr(runner, "_quantities", step(runner._quantities))
+    monkeypatch.setattr(runner, "_trace_row", step(runner._trace_row))
     model = small_model(calibration=None)
     fit = threading.Thread(target=lambda: (model.fit(small_network()), fit_done.set()))
     fit.start()

@@ -1,4 +1,4 @@
-"""What all baselines share: the checks around a score, and views of the training network's links."""
+"""The base class of all baselines, which checks input, and functions that several of them use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn import config_context
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from linktopics.model.count_input import CountEstimator
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import (
     check_direction,
@@ -24,12 +24,11 @@ from linktopics.network.inputs import (
 )
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
     from typing_extensions import Self
 
 
-class LinkBaseline(BaseEstimator):
-    """A score for pairs of a new and a training document; subclasses say which, in `_fit` and `_scores`.
+class LinkBaseline(CountEstimator):
+    """A score for pairs of a new and a training document; subclasses define `_fit` and `_scores`.
 
     Attributes
     ----------
@@ -77,7 +76,7 @@ class LinkBaseline(BaseEstimator):
         """
         self._validate_params()
         network = resolve_network(self, X, links, directed=None)
-        with config_context(transform_output="default"):  # whatever the user has set for transformers
+        with config_context(transform_output="default"):  # regardless of the user's setting
             self._fit(network)
         self.network_ = network
         return self
@@ -151,29 +150,9 @@ class LinkBaseline(BaseEstimator):
             }
         )
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True  # whole numbers, as counts are
-        return tags
-
-
-def adjacency(network: DocumentNetwork) -> csr_array:
-    """Return the links as a matrix: 1 from source to target."""
-    return csr_array((np.ones(network.n_links), tuple(network.links.T)), shape=(network.n_documents,) * 2)
-
-
-def neighbours(network: DocumentNetwork) -> csr_array:
-    """Return the links as a symmetric matrix: 1 where two documents are linked in either direction."""
-    linked = adjacency(network)
-    either = csr_array(linked + linked.T)
-    either.data[:] = 1.0  # links both ways make one neighbour
-    return either
-
 
 def linked_documents(network: DocumentNetwork, links: Any, linked_by: Any) -> csr_array:
-    """Return what averages over the training documents linked with each new one, in either direction.
+    """Return the matrix that averages over the training documents linked with each new one, in either direction.
 
     A row holds 1 / n at its n linked documents, and nothing for a document without links.
     """

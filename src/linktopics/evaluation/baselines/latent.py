@@ -1,4 +1,4 @@
-"""Baselines that reduce documents to a few factors first, and learn from links, if at all, in a second step."""
+"""Baselines that first reduce documents to factors; some then learn from links in a second step."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class LdaCosine(LinkBaseline):
             max_iter=self.max_iter,
             random_state=sklearn_seed(seed),
         )
-        with config_context(skip_parameter_validation=True):  # it takes priors above 1, but would refuse them
+        with config_context(skip_parameter_validation=True):  # it can handle priors above 1, but refuses them
             self._candidates = self._lda.fit_transform(network.counts)
 
     def _scores(self, counts: csr_array, chosen: NDArray[np.int64], direction: str) -> NDArray[np.float64]:
@@ -219,7 +219,7 @@ class LdaLogistic(LdaCosine):
         self._fit_topics(network, for_topics)
         proportions = self._candidates.astype(np.float32)  # halves the largest array of the fit
         features = np.einsum("nk,nl->nkl", proportions[pairs.source], proportions[pairs.target])
-        if not network.directed:  # neither end comes first, so the weights must not tell them apart
+        if not network.directed:  # neither end comes first, so the weights must be symmetric
             features = (features + features.transpose(0, 2, 1)) / 2
         regression = LogisticRegression(C=self.weight_variance, max_iter=1000)
         regression.fit(features.reshape(len(pairs), -1), pairs.label)
@@ -240,7 +240,7 @@ class LdaLogistic(LdaCosine):
 
 
 def training_pairs(network: DocumentNetwork, negatives: float, seed: np.random.SeedSequence) -> TrainingPairs:
-    """Return links and sampled non-links; raise if there are not both."""
+    """Return links and sampled non-links; raise if there are no links or no non-links."""
     if network.n_links == 0:
         raise DataError("the network has no links to learn from; use a baseline that needs none, as TfidfCosine.")
     pairs = sample_pairs(network.links, network.n_documents, network.directed, negatives, np.random.default_rng(seed))
@@ -253,5 +253,5 @@ def training_pairs(network: DocumentNetwork, negatives: float, seed: np.random.S
 
 
 def sklearn_seed(seed: np.random.SeedSequence) -> int:
-    """Return a seed as scikit-learn takes it."""
+    """Return a seed as an integer, which scikit-learn accepts."""
     return int(seed.generate_state(1)[0])

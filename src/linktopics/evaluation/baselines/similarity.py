@@ -1,4 +1,4 @@
-"""Baselines that compare words: nothing is learnt but the weights of words."""
+"""Baselines that compare words; they learn only the weights of words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics.evaluation.baselines.base import LinkBaseline, linked_documents, neighbours, unigram
+from linktopics.evaluation.baselines.base import LinkBaseline, linked_documents, unigram
+from linktopics.features.degree import Links
 from linktopics.network import DocumentNetwork
 
 SHARE = Interval(Real, 0, 1, closed="both")
@@ -117,11 +118,11 @@ class TfidfNeighbours(TfidfCosine):
 
     def _fit(self, network: DocumentNetwork) -> None:
         super()._fit(network)
-        self._candidates = self._vectors(self._candidates, neighbours(network))
+        self._candidates = self._vectors(self._candidates, Links(network).neighbours)
         self._smoothing = self.smoothing
 
     def _vectors(self, own: csr_array, around: csr_array) -> csr_array:
-        """Return what stands for candidates; scores are linear in it, so neighbours can be averaged beforehand."""
+        """Return the vectors of candidates; scores are linear in them, so neighbours can be averaged in advance."""
         return csr_array(own + normalize(around, norm="l1") @ own)
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Baselines that do not look at words: what any model must beat."""
+"""Baselines that ignore words, which any model must beat."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics.evaluation.baselines.base import LinkBaseline, adjacency, neighbours, unigram
+from linktopics.evaluation.baselines.base import LinkBaseline, unigram
+from linktopics.features.degree import Links
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import resolve_links, seed_sequence
 
 
 class DegreeOnly(LinkBaseline):
-    """Number of training links of the candidate, whatever the new document says.
+    """Number of training links of the candidate; the new document is ignored.
 
     Direction "out" (links to the candidate) counts the links the candidate has received, "in" those it has made, and
     "both" its neighbours. An undirected network has neighbours only.
@@ -34,16 +35,14 @@ class DegreeOnly(LinkBaseline):
     """
 
     def _fit(self, network: DocumentNetwork) -> None:
-        self._degrees = dict.fromkeys(("both", "out", "in"), neighbours(network).sum(axis=1))
-        if network.directed:
-            links = adjacency(network)
-            self._degrees |= {"out": links.sum(axis=0), "in": links.sum(axis=1)}
+        links = Links(network)
+        self._degrees = {"out": links.n_in, "in": links.n_out, "both": links.n_neighbours}
 
     def _scores(self, counts: csr_array, chosen: NDArray[np.int64], direction: str) -> NDArray[np.float64]:
-        return np.tile(self._degrees[direction][chosen], (counts.shape[0], 1))
+        return np.tile(self._degrees[direction][chosen].astype(np.float64), (counts.shape[0], 1))
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
-        """Return the word frequencies of the training documents, the same for every new document.
+        """Return the word frequencies of the training documents, for every new document.
 
         Parameters
         ----------

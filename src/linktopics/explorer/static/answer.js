@@ -1,12 +1,12 @@
-// What the model says about a text: words in colours, topics, suggestions, and differences to an earlier answer.
+// The response about a text: coloured words, topics, suggestions, and differences from an earlier response.
 import { make, replace } from "./dom.js";
 import { cut, percent, plural, signed } from "./format.js";
 import { withTip } from "./tips.js";
 import { notice, probabilityBar, reasonList, section, shareBar, topicLink } from "./widgets.js";
 
-/** Three parts of a page, for words, topics and suggestions, and what is in them. */
+/** Three parts of a page: words, topics and suggestions. */
 export class AnswerView {
-  /** @param {(word: string) => void} toggle Called when a word is chosen, to leave it out or take it in again. */
+  /** @param {(word: string) => void} toggle Called when a word is chosen, to leave it out or put it back. */
   constructor(atlas, palette, toggle) {
     Object.assign(this, { atlas, palette, toggle });
     this.words = make("div", { class: "answer-words" });
@@ -28,7 +28,7 @@ export class AnswerView {
     replace(this.suggestions, notice(error.message, "wrong"));
   }
 
-  /** Keep the name of a document that an answer mentions. */
+  /** Store the name of a document that a response mentions. */
   remember({ j, title, id }) {
     if (j !== undefined && (title || id)) this.titles.set(j, title || id);
   }
@@ -37,7 +37,7 @@ export class AnswerView {
     return this.titles.get(j) ?? this.atlas.title(j);
   }
 
-  /** Show an answer; if `base` is given, what is different from it. */
+  /** Show a response; if `base` is given, also the differences from it. */
   show(answer, text, base, without) {
     const first = base ?? answer;
     for (const one of answer.suggestions) this.remember(one);
@@ -47,7 +47,7 @@ export class AnswerView {
     this.#showSuggestions(answer, base);
   }
 
-  /** Strike out the words that are left out, before the answer is there. */
+  /** Strike out the words that are left out, before the response arrives. */
   mark(without) {
     for (const word of this.words.querySelectorAll("button.word")) {
       const out = without.has(word.dataset.word);

@@ -1,7 +1,7 @@
-// What pages know of a model: names of topics and documents, and the numbers of pairs of topics.
+// The model as the pages see it: names of topics and documents, and matrices over pairs of topics.
 import { number, signed } from "./format.js";
 
-/** The meta part of a bundle with what is computed from it, and the source of the rest. */
+/** The overview of a model, what is computed from it, and the source of everything else. */
 export class Atlas {
   constructor(meta, source) {
     this.meta = meta;
@@ -26,7 +26,7 @@ export class Atlas {
     return `${k} · ${this.words(k, n)}`;
   }
 
-  /** Keep names of documents that came with an answer. */
+  /** Store the names of documents that a response mentions. */
   learn(answer) {
     Object.assign(this.names, answer.names);
     return answer;
@@ -58,7 +58,7 @@ function bestWords(topic) {
   return places.map((at) => topic.words[at]);
 }
 
-/** What can be shown of pairs of topics: a matrix, how its numbers are written, and what they mean. */
+/** The measures of pairs of topics: a matrix, the format of its numbers, and their meaning. */
 function pairMeasures({ weights, topics }) {
   const beyond = affinity(weights.mean, topics.map((topic) => topic.share));
   const ratio = weights.observed.map((row, a) => row.map((links, b) => Math.log2((links + 0.5) / (weights.chance[a][b] + 0.5))));
@@ -87,7 +87,7 @@ function pairMeasures({ weights, topics }) {
   };
 }
 
-/** Weights less the level of their row and of their column. */
+/** Weights minus the means of their row and of their column. */
 function affinity(weights, shares) {
   const total = shares.reduce((sum, share) => sum + share, 0) || 1;
   const mean = (values) => values.reduce((sum, value, k) => sum + value * shares[k], 0) / total;

@@ -15,11 +15,11 @@ export function tint(element, value, most) {
 /** How many topics have a colour of their own at once; all others are grey. */
 const N_COLOURS = 8;
 
-/** Gives colours to the topics that matter on a page, and leaves them theirs as long as they matter. */
+/** Assigns colours to the largest topics on a page; a topic keeps its colour while it is among them. */
 export class Palette {
   slots = new Map();
 
-  /** Take note of the topics of a page, largest first. */
+  /** Set the topics of a page, largest first. */
   use(topics) {
     const wanted = topics.slice(0, N_COLOURS);
     for (const k of [...this.slots.keys()]) if (!wanted.includes(k)) this.slots.delete(k);

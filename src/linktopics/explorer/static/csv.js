@@ -1,4 +1,4 @@
-// Tables as files: RFC 4180, and nothing that a spreadsheet would take for a formula.
+// Tables as files: RFC 4180, and without texts that a spreadsheet would run as formulas.
 
 /** What opens a formula in some spreadsheet. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -16,7 +16,7 @@ export function csvText(rows) {
   return rows.map((row) => row.map(csvField).join(",") + "\r\n").join("");
 }
 
-/** Give a text to the browser as a file to keep. */
+/** Download a text as a file. */
 export function download(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");

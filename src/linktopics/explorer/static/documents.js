@@ -1,4 +1,4 @@
-// The page of all documents: search, filter by topic, sort, turn pages.
+// The page of all documents: search, filter by topic, sort, paging.
 import { choice, make } from "./dom.js";
 import { count, cut, percent } from "./format.js";
 import { DataTable } from "./table.js";
@@ -29,7 +29,7 @@ export async function showDocuments(atlas, which, asked) {
     table.element);
 }
 
-/** Keep what is asked in the address, so that the way back leads to the same list. */
+/** Write the query to the address, so that Back returns to the same list. */
 function keepAsked(query, topic) {
   const asked = new URLSearchParams();
   if (query.trim()) asked.set("query", query.trim());

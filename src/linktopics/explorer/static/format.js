@@ -1,4 +1,4 @@
-// Numbers in words and signs that people read.
+// Numbers as text.
 
 const MINUS = "\u2212";
 const WHOLE = new Intl.NumberFormat("en");

@@ -18,7 +18,7 @@ export async function showGraph(atlas) {
   return graph.element;
 }
 
-/** Topics as nodes, ties between them as edges; which edges is for a slider to say. */
+/** Topics as nodes, ties between them as edges; a slider sets the smallest tie that is shown. */
 class TopicGraph {
   constructor(atlas) {
     this.atlas = atlas;
@@ -39,7 +39,7 @@ class TopicGraph {
     watchWidth(this.holder, (width) => this.#draw(width));
   }
 
-  /** Weights, unless hardly any two topics attract each other: then what is beyond their general level. */
+  /** Weights; where hardly any two topics attract each other, weights minus their general level. */
   #firstMeasure() {
     if (this.atlas.diagonal) return "observed";
     const { weight } = this.atlas.measures;
@@ -70,7 +70,7 @@ class TopicGraph {
     this.#drawEdges();
   }
 
-  /** Set the slider so that at first there are about as many ties as one can follow. */
+  /** Set the slider so that at first no more ties are shown than a reader can follow. */
   #measured() {
     const measure = this.atlas.measures[this.measure];
     this.values = measure.values;

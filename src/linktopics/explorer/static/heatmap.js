@@ -58,7 +58,7 @@ export class HeatMap {
     this.open(a, b, byKey);
   }
 
-  /** Put the focus on the chosen cell again. */
+  /** Return the focus to the chosen cell. */
   focus() {
     this.#cell(...this.at).focus();
   }
@@ -160,7 +160,7 @@ export class HeatMap {
     this.#cell(row, column).setAttribute("aria-selected", "true");
   }
 
-  /** Show what is known of a cell, and bring out its row and column. */
+  /** Show facts about a cell, and highlight its row and column. */
   #point(a, b, target) {
     for (const label of this.element.querySelectorAll(".label.on")) label.classList.remove("on");
     if (a === null) {
@@ -174,7 +174,7 @@ export class HeatMap {
   }
 }
 
-/** What is known of a pair of topics, in a few lines. */
+/** Facts about a pair of topics, in a few lines. */
 export function cellSummary(atlas, measure, a, b) {
   const { mean, sd, positive } = atlas.weights;
   const value = measure.values[a][b];

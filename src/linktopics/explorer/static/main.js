@@ -1,4 +1,4 @@
-// The frame of the pages: which one is shown, and how one gets to the others.
+// The frame of the pages: the page that is shown, and the navigation.
 import { Atlas } from "./atlas.js";
 import { make, replace } from "./dom.js";
 import { showDocuments } from "./documents.js";
@@ -20,7 +20,7 @@ const PAGES = [
   { path: "write", name: "Write", show: showWrite, asks: true },
 ];
 
-/** What a hash such as `#/topics/3?x=1` asks for. */
+/** The page, the rest of the path and the query of a hash such as `#/topics/3?x=1`. */
 function routeOf(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [name = "", which] = path.split("/");
@@ -78,7 +78,7 @@ class Frame {
   }
 }
 
-/** Light or dark: as the system says, until one chooses. */
+/** Light or dark: as the system is set, until the user chooses. */
 function themeButton() {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");

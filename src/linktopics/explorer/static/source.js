@@ -1,12 +1,12 @@
-// Where the pages get what they show: from the file they are in, or from the server they came from.
-import { ReportSource } from "./reading.js";
-import { ServerSource } from "./asking.js";
+// The source of what the pages show: the report they are in, or the server they came from.
+import { ReportSource } from "./report_source.js";
+import { ServerSource } from "./server_source.js";
 
 /**
- * Open the source of this page.
+ * Return the source of this page.
  *
- * @returns {ReportSource | ServerSource} Both answer `meta()`, `cell(a, b)`, `documents(question)` and `document(i)`;
- *   one that `canAsk` answers `suggest(text)` and `changes(text)` too.
+ * @returns {ReportSource | ServerSource} Both have `meta()`, `cell(a, b)`, `documents(query)` and `document(i)`;
+ *   one that is true for `canAsk` also has `suggest(text)` and `changes(text)`.
  */
 export function openSource() {
   const bundle = document.getElementById("bundle");

@@ -1,4 +1,4 @@
-// Tables that sort, filter, turn pages and download.
+// Tables with sorting, filtering, paging and download.
 import { csvText, download } from "./csv.js";
 import { debounced, freshId, make, replace } from "./dom.js";
 import { count, plural } from "./format.js";
@@ -23,7 +23,7 @@ function localRows(rows, columns) {
   };
 }
 
-/** Order of two values; what is missing comes last, whichever way is sorted. */
+/** Order of two values; missing ones come last in either direction. */
 function compared(x, y, descending) {
   const [none, other] = [x === null || x === undefined, y === null || y === undefined];
   if (none || other) return none - other;
@@ -76,7 +76,7 @@ export class DataTable {
     this.turn = 0;
   }
 
-  /** Show rows again, with something changed of what is asked for. */
+  /** Show the rows again, with changes to the query. */
   async show(changes = {}) {
     Object.assign(this.asked, changes);
     this.turn += 1;
@@ -94,7 +94,7 @@ export class DataTable {
     this.#fill(answer);
   }
 
-  /** Download all rows that are found, not only those of this page. */
+  /** Download all rows that match, not only those of this page. */
   async save() {
     const rows = [];
     const size = 200;
@@ -119,7 +119,7 @@ export class DataTable {
 
   #sortBy(column) {
     const again = this.asked.sort === column.key;
-    // Large numbers are looked for first, and words from A on.
+    // The first click sorts numbers from the largest on, and words from A on.
     this.show({ sort: column.key, descending: again ? !this.asked.descending : !!column.numeric, page: 0 });
   }
 

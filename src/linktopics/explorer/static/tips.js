@@ -46,7 +46,7 @@ export function withTip(element, content) {
   return element;
 }
 
-/** Escape hides the tooltip wherever it came from; when the page scrolls it stays with its owner. */
+/** Escape hides the tooltip; while the page scrolls it stays beside its element. */
 export function watchTips() {
   addEventListener("keydown", (event) => event.key === "Escape" && hideTip());
   addEventListener("scroll", () => tipBox.hidden || placeTip(), { passive: true, capture: true });

@@ -1,4 +1,4 @@
-// Traces of chains as small multiples, and what R-hat says in plain words.
+// Traces of chains as small multiples, and R-hat in words.
 import { draw, make } from "./dom.js";
 import { count, number } from "./format.js";
 
@@ -14,7 +14,7 @@ export function rHatWords(rHat, chains) {
   return chains > 1 ? "chains differ: each found its own solution" : "first and second half differ: not settled";
 }
 
-/** All traces of all chains; the sweeps that were thrown away are shaded. */
+/** All traces of all chains; burn-in is shaded. */
 export function traceGrid(mixing) {
   const figures = Object.entries(mixing.traces ?? {}).map(([name, chains]) => traceFigure(name, chains, mixing));
   return make("div", { class: "multiples" }, figures);
@@ -24,7 +24,7 @@ function traceFigure(name, chains, mixing) {
   const { width, height, top, bottom } = TRACE;
   const after = Math.min(mixing.burn_in / (mixing.step || 1), Math.max(...chains.map((chain) => chain.length)) - 2);
   const all = chains.flat().filter((value) => value !== null);
-  // The first sweeps jump: without them the rest would be seen as a straight line.
+  // The first sweeps are left out of the scale: they jump, and the rest would look like a straight line.
   const settled = chains.flatMap((chain) => chain.slice(Math.floor(after / 3))).filter((value) => value !== null);
   const [low, high] = [Math.min(...settled), Math.max(...settled)];
   const span = high - low || Math.abs(high) || 1;

@@ -1,4 +1,4 @@
-// Small things that several pages show: topics, documents, bars, reasons.
+// Elements that several pages share: topics, documents, bars, reasons.
 import { make } from "./dom.js";
 import { cut, percent, signed } from "./format.js";
 
@@ -12,7 +12,7 @@ export function documentLink(atlas, i, length = 110) {
   return make("a", { class: "document", href: `#/documents/${i}` }, cut(atlas.title(i), length));
 }
 
-/** A bar of a share of a whole, with what it says for those who do not see it. */
+/** A bar for a share of a whole, with a label for screen readers. */
 export function shareBar(share, most, { kind = "", label = percent(share) } = {}) {
   const bar = make("span", { class: `bar ${kind}`, style: { "--w": `${(100 * Math.min(1, share / most)).toFixed(1)}%` } });
   return make("span", { class: "share" }, make("span", { class: "track", "aria-hidden": "true" }, bar), make("span", { class: "amount" }, label));
@@ -24,7 +24,7 @@ export function probabilityBar({ probability, lower, upper }) {
   if (lower === undefined || lower === null) return bar;
   const line = make("span", { class: "interval", style: { "--from": `${100 * lower}%`, "--to": `${100 * upper}%` } });
   bar.querySelector(".track").append(line);
-  const said = "In 90 % of the posterior samples. This does not hold all that is unknown: the true probability is outside more often than one time in ten.";
+  const said = "In 90 % of the posterior samples. This does not cover all uncertainty: the true probability is outside more often than one time in ten.";
   bar.append(make("span", { class: "range", title: said }, `${percent(lower)} to ${percent(upper)}`));
   return bar;
 }
@@ -61,7 +61,7 @@ export function factList(pairs) {
   return make("dl", { class: "facts" }, pairs.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 }
 
-/** A word about something that is missing or went wrong. */
+/** A notice about something that is missing or failed. */
 export function notice(text, kind = "") {
   return make("p", { class: `notice ${kind}`, role: kind === "wrong" ? "alert" : null }, text);
 }

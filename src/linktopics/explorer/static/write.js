@@ -6,10 +6,10 @@ import { AnswerView } from "./answer.js";
 import { DataTable } from "./table.js";
 import { notice } from "./widgets.js";
 
-const WAIT = 400; // milliseconds after the last key before the server is asked
+const WAIT = 400; // milliseconds between the last key and the request
 const TOP = 8;
 
-/** What was written last, as long as the page is open: looking at a document does not lose it. */
+/** The last text, kept while the page is open, so that visiting a document does not lose it. */
 let lastText = "";
 
 /** The page `#/write`. */
@@ -17,17 +17,17 @@ export async function showWrite(atlas) {
   return new Writer(atlas).element;
 }
 
-/** A text, what the model says about it, and about it with words left out and added. */
+/** An editor for a text, with the model's topics and suggestions, also with words left out and added. */
 class Writer {
   constructor(atlas) {
     this.atlas = atlas;
     this.palette = new Palette();
     this.without = new Set();
     this.added = [];
-    this.base = null; // the answer for the text as it was written
+    this.base = null; // the response for the text as written
     this.field = make("textarea", { id: "text", rows: 7, spellcheck: "false", placeholder: "Write or paste a text: an abstract, a note, a description …" });
     this.field.value = lastText;
-    const later = debounced(() => this.#asked(), WAIT);
+    const later = debounced(() => this.#textChanged(), WAIT);
     this.field.addEventListener("input", () => {
       this.#busy(true);
       later();
@@ -37,7 +37,7 @@ class Writer {
     this.edits = make("div", { class: "edits" });
     this.effects = make("div", {});
     this.element = this.#page();
-    if (lastText) this.#asked();
+    if (lastText) this.#textChanged();
   }
 
   #page() {
@@ -63,7 +63,7 @@ class Writer {
   #write(text) {
     this.field.value = text;
     this.field.focus();
-    this.#asked();
+    this.#textChanged();
   }
 
   async #example() {
@@ -76,39 +76,39 @@ class Writer {
     }
   }
 
-  /** The text has changed: forget the edits, and ask anew. */
-  async #asked() {
+  /** The text has changed: drop the edits, and fetch suggestions. */
+  async #textChanged() {
     lastText = this.field.value;
     this.without.clear();
     this.added = [];
     this.base = null;
     replace(this.effects);
     if (!lastText.trim()) {
-      this.asking?.abort();
+      this.request?.abort();
       this.#busy(false);
       this.view.clear();
       replace(this.edits);
       return;
     }
-    const answer = await this.#ask(lastText);
+    const answer = await this.#suggest(lastText);
     if (!answer) return;
     this.base = answer;
     this.view.show(answer, lastText, null, this.without);
     this.#showEdits();
-    if (answer.known) this.#askChanges(lastText);
+    if (answer.known) this.#fetchEffects(lastText);
   }
 
-  /** The text is the same, but words were left out or added. */
-  async #edited() {
+  /** Words were left out or added: compare with the text as written. */
+  async #wordsChanged() {
     this.#showEdits();
     if (!this.without.size && !this.added.length) {
-      this.asking?.abort();
+      this.request?.abort();
       this.#busy(false);
       this.view.show(this.base, lastText, null, this.without);
       return;
     }
     this.view.mark(this.without);
-    const answer = await this.#ask(this.#editedText());
+    const answer = await this.#suggest(this.#editedText());
     if (answer) this.view.show(answer, lastText, this.base, this.without);
   }
 
@@ -122,26 +122,26 @@ class Writer {
     return [text + lastText.slice(at), ...this.added].join(" ");
   }
 
-  /** Ask for suggestions; null if something else was asked meanwhile or it went wrong. */
-  async #ask(text) {
-    this.asking?.abort();
-    const asking = new AbortController();
-    this.asking = asking;
+  /** Fetch suggestions; null if a later request replaced this one, or if it failed. */
+  async #suggest(text) {
+    this.request?.abort();
+    const request = new AbortController();
+    this.request = request;
     this.#busy(true);
     try {
-      const answer = await this.atlas.source.suggest(text, { top: TOP, signal: asking.signal });
-      if (asking.signal.aborted) return null;
+      const answer = await this.atlas.source.suggest(text, { top: TOP, signal: request.signal });
+      if (request.signal.aborted) return null;
       this.#busy(false);
       return answer;
     } catch (error) {
-      if (error.name !== "AbortError" && this.asking === asking) this.#failed(error);
+      if (error.name !== "AbortError" && this.request === request) this.#failed(error);
       return null;
     }
   }
 
   #busy(on) {
     this.status.textContent = on ? "Asking …" : "";
-    this.element?.classList.toggle("asking", on);
+    this.element?.classList.toggle("busy", on);
     if (on) this.element?.setAttribute("aria-busy", "true");
     else this.element?.removeAttribute("aria-busy");
   }
@@ -154,7 +154,7 @@ class Writer {
 
   #toggle(word) {
     if (!this.without.delete(word)) this.without.add(word);
-    this.#edited();
+    this.#wordsChanged();
   }
 
   /** The words left out and added, and a field to add one. */
@@ -165,10 +165,10 @@ class Writer {
       event.preventDefault();
       if (!field.value.trim()) return;
       this.added.push(field.value.trim());
-      this.#edited().then(() => this.edits.querySelector("input")?.focus());
+      this.#wordsChanged().then(() => this.edits.querySelector("input")?.focus());
     });
     const chip = (word, kind, name, undo) =>
-      make("button", { type: "button", class: `chip ${kind}`, "aria-label": `${name} ${word}: undo`, on: { click: () => { undo(); this.#edited(); } } }, word, make("span", { "aria-hidden": "true" }, " ×"));
+      make("button", { type: "button", class: `chip ${kind}`, "aria-label": `${name} ${word}: undo`, on: { click: () => { undo(); this.#wordsChanged(); } } }, word, make("span", { "aria-hidden": "true" }, " ×"));
     const changed = this.without.size || this.added.length;
     replace(this.edits,
       make("p", { class: "lead" }, changed ? "Compared with the text as it was:" : "Choose a word above to leave it out, or add one, and see what changes."),
@@ -176,13 +176,13 @@ class Writer {
         [...this.without].map((word) => chip(word, "removed", "Left out", () => this.without.delete(word))),
         this.added.map((word, at) => chip(word, "added", "Added", () => this.added.splice(at, 1))),
         form,
-        changed ? make("button", { type: "button", class: "quiet", on: { click: () => { this.without.clear(); this.added = []; this.#edited(); } } }, "As it was") : null));
+        changed ? make("button", { type: "button", class: "quiet", on: { click: () => { this.without.clear(); this.added = []; this.#wordsChanged(); } } }, "As it was") : null));
   }
 
-  /** What leaving out each word would change; it takes longer, so it comes after the rest. */
-  async #askChanges(text) {
+  /** Fetch the effect of leaving out each word; this takes longer, so it is requested last. */
+  async #fetchEffects(text) {
     try {
-      const answer = await this.atlas.source.changes(text, { top: TOP, signal: this.asking.signal });
+      const answer = await this.atlas.source.changes(text, { top: TOP, signal: this.request.signal });
       if (text === lastText) this.#showEffects(answer);
     } catch (error) {
       if (error.name !== "AbortError" && text === lastText) replace(this.effects, notice(error.message, "wrong"));

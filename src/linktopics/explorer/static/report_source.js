@@ -11,7 +11,7 @@ const SORTS = {
 const ABOUT = 100; // thousandths of a document from which on it is among those of a topic, as in explorer/explorer.py
 const IDENTITY = 0, TITLE = 1, LABEL = 2, TOKENS = 3, TEXT = 4, COLUMNS = 5, TOPICS = 6, WORDS = 7, SUGGESTED = 8;
 
-/** Answers the questions of the pages from a bundle, decoding a document when it is asked for. */
+/** Reads what the pages show from a bundle; a document is decoded when it is shown. */
 export class ReportSource {
   canAsk = false;
 
@@ -105,7 +105,7 @@ export class ReportSource {
     });
   }
 
-  /** Rows of the documents that have all terms, in id or title or as beginnings of words, and enough of a topic. */
+  /** Rows of the documents that have all terms (in id or title, or as beginnings of words) and enough of a topic. */
   #search(query, topic) {
     const asked = JSON.stringify([query, topic]);
     if (this.found?.asked === asked) return this.found.rows;

@@ -1,6 +1,6 @@
-// The source of the explorer: a server that is asked for each thing when it is shown.
+// The source of pages from a server: a client of its API.
 
-/** Answers the questions of the pages by asking the server; what went wrong comes as an Error in words. */
+/** Fetches what the pages show when it is shown; errors have a sentence as their message. */
 export class ServerSource {
   canAsk = true;
 
@@ -10,41 +10,41 @@ export class ServerSource {
   }
 
   meta() {
-    this.known ??= this.#ask("meta");
+    this.known ??= this.#fetch("meta");
     return this.known;
   }
 
   cell(a, b) {
-    return this.#ask(`cells/${a}/${b}`);
+    return this.#fetch(`cells/${a}/${b}`);
   }
 
   documents({ query = "", topic = null, sort = "number", descending = false, page = 0, size = 50 } = {}) {
-    const asked = new URLSearchParams({ query, sort, descending: String(descending), page, size });
-    if (topic !== null) asked.set("topic", topic);
-    return this.#ask(`documents?${asked}`);
+    const parameters = new URLSearchParams({ query, sort, descending: String(descending), page, size });
+    if (topic !== null) parameters.set("topic", topic);
+    return this.#fetch(`documents?${parameters}`);
   }
 
   document(i) {
-    return this.#ask(`documents/${i}?by=number`);
+    return this.#fetch(`documents/${i}?by=number`);
   }
 
   /** Topics and suggested links of a text. */
   suggest(text, { top = 8, direction = null, signal } = {}) {
-    return this.#ask("suggest", { text, top, ...(direction ? { direction } : {}) }, signal);
+    return this.#fetch("suggest", { text, top, ...(direction ? { direction } : {}) }, signal);
   }
 
-  /** What leaving out each word of a text changes, and what adding words does. */
+  /** Effects of leaving out each word of a text, and of adding words. */
   changes(text, { top = 8, add = [], signal } = {}) {
-    return this.#ask("changes", { text, top, ...(add.length ? { add } : {}) }, signal);
+    return this.#fetch("changes", { text, top, ...(add.length ? { add } : {}) }, signal);
   }
 
-  async #ask(path, body, signal) {
-    const how = body
+  async #fetch(path, body, signal) {
+    const options = body
       ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal }
       : { signal };
     let response;
     try {
-      response = await fetch(this.root + path, how);
+      response = await fetch(this.root + path, options);
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new Error("The server does not answer. Is it still running?");
