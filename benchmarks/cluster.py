@@ -1,4 +1,4 @@
-"""What a hundred machines and 10^8 documents would need, worked out from what shards are counted to tell each other.
+"""What a hundred machines and 10^8 documents would need, computed from what shards send each other.
 
     python benchmarks/cluster.py [--no-ray] [--json benchmarks/results/cluster.json]
 
@@ -37,7 +37,7 @@ def corpus_of(n_documents: int, n_topics: int) -> Corpus:
 
 
 def counted(corpus: Corpus, n_topics: int, n_shards: int, n_iterations: int) -> dict[str, float]:
-    """Run a chain in shards and return what was told in an iteration, by what it grows with."""
+    """Run a chain in shards and return what was sent in an iteration, by what it grows with."""
     settings = paper_settings(n_topics, n_shards=n_shards)
     sampler = Sampler(corpus, settings, initial_state(corpus, settings, np.random.SeedSequence(0)))
     for _ in range(n_iterations):
@@ -58,7 +58,7 @@ def counted(corpus: Corpus, n_topics: int, n_shards: int, n_iterations: int) -> 
         "bytes per ghost": told["topics"] / ghosts,
         "bytes per count of a word, both ways": told["words"] / cells,
         "bytes of sums per shard and K x K": told["sums"] / n_shards / n_topics**2,
-        "questions to all shards per iteration": len(rounds) / n_iterations,
+        "calls of all shards per iteration": len(rounds) / n_iterations,
         "pairs between shards, %": 100 * crossing / corpus.n_pairs,
         "ends of such pairs per document": 2 * crossing / corpus.n_documents,
         "tokens per second and core, all steps": corpus.n_tokens / sum(spent.values()),
@@ -140,7 +140,7 @@ def main() -> None:
     one, each = (needs(of, shards, n_topics, per_message) for shards in (1, 16))
     rows = [{"what": name, "one": one[name], "all": each[name]} for name in one]
     note = (
-        f"{DOCUMENTS:,} documents of {LENGTH} tokens, {WORDS:,} words, K = {n_topics}, {MACHINES} machines. Guests are "
+        f"{DOCUMENTS:,} documents of {LENGTH} tokens, {WORDS:,} words, K = {n_topics}, {MACHINES} machines. Ghosts are "
         "at most as many as ends of pairs between shards; among so many documents hardly two are the same. What is "
         "sent between shards of one machine is counted as if it left it. Nobody has run this."
     )

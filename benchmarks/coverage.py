@@ -4,9 +4,10 @@
 
 Networks are drawn by make_network, so the probability of every link is known. A model with the right number of topics
 and otherwise the default settings is fitted to all documents but 100, whose links with the others are then predicted
-from their words. Counted is how often the true probability lies between lower and upper, the 5 % and 95 % quantiles of
-the probabilities that posterior samples give: among the ten best suggestions of each new document, and among pairs
-drawn at random. A range that held all that is unknown would do so for 90 % of the pairs.
+from their words. The table has the share of pairs whose true probability lies between lower and upper, the 5 % and 95 %
+quantiles of the probabilities that posterior samples give: among the ten best suggestions of each new document, and
+among pairs drawn at random. If a range covered all uncertainty, it would hold the true probability of 90 % of the
+pairs.
 """
 
 from __future__ import annotations

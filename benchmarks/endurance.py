@@ -264,7 +264,7 @@ def main() -> None:
             tables.append(
                 table("Memory", MEMORY, rows, "Resident memory; pages of the model's files are in all of them.")
             )
-    about = "`linktopics serve`, asked over the loopback interface by a process on the same cores."
+    about = "`linktopics serve`, queried over the loopback interface by a process on the same cores."
     finish("The server over time", about, tables, arguments, ["starlette", "uvicorn", "httptools"])
 
 

@@ -9,6 +9,8 @@ documents held out within the training documents, which is what predict_links gi
 direction is corrected, and measured, on its own.
 
 A second table has the last of these where a fifth of the documents, drawn at random, has lost its words.
+
+The results hold the points of the figure, too: `bins`, by data set and kind of probability.
 """
 
 from __future__ import annotations
@@ -17,22 +19,21 @@ import time
 import warnings
 from typing import Any
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from common import Row, data_option, finish, open_data, options, table
-from linktopics import DocumentNetwork, NetworkWarning, RelationalTopicModel, plots
+from linktopics import DocumentNetwork, NetworkWarning, RelationalTopicModel
 from linktopics.errors import ignore_mixing_warnings
 from linktopics.evaluation.evaluation import document_folds
 from linktopics.model.training import calibrate
 from linktopics.network.pairs import links_between
-from linktopics.plots._style import new_panels
+from linktopics.plots.reliability import bin_pairs
 from linktopics.prediction.calibration import LinkCalibration, log_odds
+
+N_BINS = 12
+"""Points of the figure for each kind of probability; each has equally many expected links."""
 
 NAMES = {"cora": "Cora", "citeseer": "Citeseer", "webkb": "WebKB"}
 OWN, SAMPLING, HELD_OUT = "the model's own", "corrected for sampling", "and measured on held-out documents"
@@ -128,9 +129,22 @@ def slope_of(odds: Any, linked: Any) -> float:
     return float(minimize(badness, np.array([0.0, 1.0]), jac=True, method="BFGS").x[1])
 
 
+def all_pairs(folds: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Return which pairs of all folds are links, and their probabilities, in one dimension."""
+    linked, p = (np.concatenate([one[place].ravel() for one in folds]) for place in (0, 1))
+    return linked, p
+
+
+def bins_of(folds: list[tuple[Any, Any]]) -> dict[str, list[float]]:
+    """Return the points of the figure for one kind of probability."""
+    linked, p = all_pairs(folds)
+    bins = bin_pairs(linked.astype(bool), p, N_BINS, "links")
+    return {name: values.tolist() for name, values in vars(bins).items()}
+
+
 def row_of(name: str, kind: str, folds: list[tuple[Any, Any]]) -> Row:
     """Return a row of the table."""
-    linked, p = (np.concatenate([one[place].ravel() for one in folds]) for place in (0, 1))
+    linked, p = all_pairs(folds)
     best = np.argsort(-p, kind="stable")[:1000]
     ratios = [probabilities.sum() / links.sum() for links, probabilities in folds]
     loss = -np.log(np.maximum(p[linked], 1e-300)).sum() - np.log1p(-np.minimum(p[~linked], 1 - 2.0**-53)).sum()
@@ -150,9 +164,8 @@ def row_of(name: str, kind: str, folds: list[tuple[Any, Any]]) -> Row:
 def main() -> None:
     """Run the comparison."""
     arguments = options(__doc__, data_option(), ("--sets", {"nargs": "+", "choices": NAMES, "default": list(NAMES)}))
-    rows, extra, of_stubs = [], [], []
-    panels = new_panels(1, len(arguments.sets), (4.4 * len(arguments.sets), 4.6))
-    for panel, name in zip(panels, arguments.sets, strict=True):
+    rows, extra, of_stubs, bins = [], [], [], {}
+    for name in arguments.sets:
         network = open_data(name, arguments.data)
         parts = document_folds(network.n_documents, 5, 0)[: 1 if arguments.quick else 5]
         found: dict[str, list[tuple[Any, Any]]] = {}
@@ -162,12 +175,7 @@ def main() -> None:
             for kind, p in made.items():
                 found.setdefault(kind, []).append((linked, p))
         rows += [row_of(NAMES[name], kind, folds) for kind, folds in found.items()]
-        links = np.concatenate([one.ravel() for one, _ in found[OWN]])
-        drawn = {kind: np.concatenate([p.ravel() for _, p in folds]) for kind, folds in found.items()}
-        plots.calibration(links, drawn, panel, n_bins=12, equal="links", log=True)
-        panel.set_title(NAMES[name])
-        if panel is not panels[0]:
-            panel.get_legend().remove()
+        bins[NAMES[name]] = {kind: bins_of(folds) for kind, folds in found.items()}
         network, stubs = with_stubs(network)
         folds = []
         for fold, (train, test) in enumerate(parts):
@@ -183,9 +191,7 @@ def main() -> None:
         table("Links of documents that were not seen", COLUMNS, rows, note),
         table(f"{STUBS:.0%} of the documents without words", STUB_COLUMNS, of_stubs, STUB_NOTE),
     ]
-    finish("Held-out documents", about, tables, arguments)
-    if arguments.json:
-        panels[0].figure.savefig(arguments.json.with_suffix(".png"), dpi=110, metadata={"Software": None})
+    finish("Held-out documents", about, tables, arguments, bins=bins)
 
 
 if __name__ == "__main__":

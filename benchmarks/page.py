@@ -43,8 +43,8 @@ MARKS = ("<!-- from benchmarks/page.py -->", "<!-- end -->")
 WIDTH = 120
 INTRODUCTION = """# Performance
 
-Every number on this page was written by a command, which stands above it and which anyone can run; `--quick` tries it
-within a minute or so. What is compared was timed in one run on one machine, so ratios hold where seconds do not. The
+Every number on this page was written by the command above it, which anyone can run; with `--quick` it takes a minute or
+so. What is compared was timed in one run on one machine, so ratios hold where seconds do not. The
 data sets are those of `linktopics.datasets`, Cora as it ships with the R package lda (cora-r), and the packages of
 Debian 12 (debian). `python benchmarks/page.py` puts the page together and draws the figures.
 """
@@ -54,7 +54,7 @@ CORRECTIONS = {
         "Corrected on 2026-11-18: in earlier versions of this page the rows of K = 100 were those of a wrong sampler, "
         "which counted pairs that enter a document twice for some topics at most K above 64 (CHANGELOG.md). Its topics "
         "collapsed: “topics per document” fell from 10.7, 6.4 and 6.8 at K = 50 (cora-r, cora, debian) to 6.5, 2.5 and "
-        "3.5 at K = 100. Now it does not fall. Rows up to K = 50 measure the sampler of before, on another machine."
+        "3.5 at K = 100. Now it does not fall. Up to K = 50 the sampler is the same as before, and the machine another."
     ),
     "growth": (
         "Corrected on 2026-11-18: in earlier versions of this page the rows of K = 100 and 200 and the weight step on "
@@ -121,7 +121,7 @@ def speeds(found: dict[str, dict[str, Any]]) -> str:
     sweep = {(row["data"], row["topics"]): row for row in rows_of(found["sweep"], "exact_over_tomotopy")}
     first = sweep["cora-r", 20]
     others = " and ".join(f"{sweep[name, 20]['exact_over_tomotopy']:.2f} on {name}" for name in ("cora", "debian"))
-    steps = {row["data"]: row for row in rows_of(found["iteration"], "ratio_lent") if row["topics"] == 20}
+    steps = {row["data"]: row for row in rows_of(found["iteration"], "ratio_our_weights") if row["topics"] == 20}
     (*_, peak, _), *_ = (made["rows"] for made in found["memory"]["tables"])
     *_, default = found["memory-defaults"]["tables"][0]["rows"]
     used = [found[name] for name in ("sweep", "iteration", "memory", "memory-defaults")]
@@ -131,7 +131,7 @@ def speeds(found: dict[str, dict[str, Any]]) -> str:
         f"One thread sweeps {first['exact']:.1f} million tokens per second of cora-r at K = 20, {ratio:.2f} times",
         f"as many as plain LDA in tomotopy, which sees no links ({others}, which have more pairs per token), and a",
         f"whole iteration on cora is {one['ratio']:.0f} times as fast as the paper's algorithm,",
-        f"{one['ratio_lent']:.1f}",
+        f"{one['ratio_our_weights']:.1f}",
         "times when the paper's algorithm uses our weight update. One chain of a million documents of 50 tokens",
         f"(K = 50) needs {peak['mb'] / 1024:.1f} GB, and {default['documents']:,} documents need",
         f"{default['mb'] / 1024:.1f} GB with all default settings. Measured {measured}:",

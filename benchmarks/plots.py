@@ -92,7 +92,11 @@ def iteration_ratio(results: Results) -> Figure | None:
         ("length", "pairs_per_document", "tokens per document"),
         ("pairs_per_document", "length", "pairs per document"),
     )
-    names = {"ratio": "iteration", "ratio_lent": "iteration, with our weight update", "ratio_topics": "topics alone"}
+    names = {
+        "ratio": "iteration",
+        "ratio_our_weights": "iteration, with our weight update",
+        "ratio_topics": "topics alone",
+    }
     for ax, (key, fixed, said) in zip(panels, varied, strict=True):
         at, line = max(_groups(rows, fixed), key=lambda group: len(group[1]))
         line = sorted(line, key=lambda row: row[key])

@@ -259,7 +259,7 @@ def main() -> None:
     about = (
         f"New documents of {kept_apart.sum() / N_NEW:.0f} tokens, K = {topics}, {len(model.samples_)} posterior "
         f"samples, the default features of pairs, {arguments.threads} thread(s). {training.n_documents:,} documents "
-        f"of {data}; the {large:,} are made up of them (see the benchmark)."
+        f"of {data}; the {large:,} are made from them (see the benchmark)."
     )
     rates = {
         "documents": ("documents", "{:,}"),

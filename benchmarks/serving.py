@@ -283,7 +283,7 @@ def compare_samples(model: Path) -> list[Row]:
 
 
 REQUESTS = {
-    "kind": ("asked for", "{}"),
+    "kind": ("kind of request", "{}"),
     "requests": ("requests", "{:,}"),
     "rate": ("per second", "{:.0f}"),
     "p50": ("p50, ms", "{:.0f}"),
@@ -331,7 +331,7 @@ def main() -> None:
                     rows.append(summary("all", every, found["seconds"]))
                 note = (
                     f"{arguments.connections} connections for {found['seconds']:.0f} s. Of the processor, the server "
-                    f"took {took:.2f} cores and the questions {found['processor'] / found['seconds']:.2f}."
+                    f"took {took:.2f} cores and the client {found['processor'] / found['seconds']:.2f}."
                 )
                 tables.append(table(title, REQUESTS, rows, note))
         note = (
@@ -340,10 +340,10 @@ def main() -> None:
         )
         tables.append(table("Samples", SAMPLES, compare_samples(model), note))
     about = (
-        "`linktopics serve` with a model of Cora (2,708 documents, 20 topics), asked over many connections at once, "
-        "each of which asks again as soon as it is answered. Suggestions are for texts of 50 to 150 words that were "
-        "never asked about before. What asks is a process on the same cores as the server and its workers, and begins "
-        "when that has worked out the pages of documents, which it does by itself when it is started and nobody asks."
+        "`linktopics serve` with a model of Cora (2,708 documents, 20 topics), queried over many connections at once, "
+        "each of which sends its next request as soon as it has a response. Suggestions are for texts of 50 to 150 "
+        "words, each sent once. The client is a process on the same cores as the server and its workers, and begins "
+        "when the server has computed all pages of documents, which it does in advance while it is idle."
     )
     finish("The server", about, tables, arguments, ["starlette", "uvicorn", "httptools"])
 

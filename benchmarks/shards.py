@@ -1,4 +1,4 @@
-"""One chain in shards: how much faster with two threads, what it costs in accuracy, and what shards tell each other.
+"""One chain in shards: how much faster with two threads, what it costs in accuracy, and what shards send each other.
 
     python benchmarks/shards.py --only speed --json benchmarks/results/shards.json
     python benchmarks/shards.py --only accuracy --json benchmarks/results/accuracy.json
@@ -161,10 +161,10 @@ def main() -> None:
         note = "Best of several iterations, both in turn. The result does not depend on the number of threads."
         tables.append(table("Iterations in two threads", SPEED_COLUMNS, speeds, note))
         note = (
-            "Guests are documents of other shards that a shard has a pair with. Non-links are pairs of documents at "
+            "Ghosts are documents of other shards that a shard has a pair with. Non-links are pairs of documents at "
             "random, so nearly every document is a ghost somewhere, however well linked documents are kept together."
         )
-        tables.append(table("What shards tell each other in an iteration", SENT_COLUMNS, sent, note))
+        tables.append(table("What shards send each other in an iteration", SENT_COLUMNS, sent, note))
     if "accuracy" in arguments.only:
         sets = [("cora", open_data("cora", arguments.data), [5, 20] if quick else [5, 10, 20, 50, 100, 200])]
         if debian is not None:
@@ -179,7 +179,7 @@ def main() -> None:
         tables.append(table("Accuracy of chains in shards", ACCURACY_COLUMNS, rows, note))
     about = (
         "Within a sweep, the documents of a shard see words and topics of other shards as they were at its start. "
-        "Documents are dealt out to shards of equal cost so that links stay inside."
+        "Documents are assigned to shards of equal cost so that few links lead from one shard to another."
     )
     title = "One chain in shards" if "speed" in arguments.only else "What shards cost in accuracy"
     finish(title, about, tables, arguments)

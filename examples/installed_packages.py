@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.features import Column
 
-N_ITER = 50 if "--quick" in sys.argv else 500
+N_BURN_IN = 50 if "--quick" in sys.argv else 500
 
 SUBJECTS = {
     "numbers": "numpy scipy array arrays scientific computing data statistics",
@@ -68,7 +68,7 @@ network = DocumentNetwork.from_texts(**documents(first), links=among_first, vect
 hints = [[word for word in some.split() if word in network.vocabulary] for some in SUBJECTS.values()]
 features = ["tfidf", Column("authors", "overlap"), Column("classifiers", "overlap")]
 model = RelationalTopicModel(
-    len(SUBJECTS), seed_words=hints, alpha=1, pair_features=features, n_burn_in=N_ITER, n_chains=1, random_state=0
+    len(SUBJECTS), seed_words=hints, alpha=1, pair_features=features, n_burn_in=N_BURN_IN, n_chains=1, random_state=0
 )
 before = model.fit(network).doc_topic_.argmax(axis=1)
 

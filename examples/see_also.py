@@ -30,7 +30,7 @@ PLACES = """
     sklearn.preprocessing sklearn.svm sklearn.tree
 """
 QUICK = "--quick" in sys.argv
-N_PLACES, N_TOPICS, N_ITER, FOLDS = (7, 8, 20, 2) if QUICK else (None, 20, 150, 3)
+N_PLACES, N_TOPICS, N_BURN_IN, FOLDS = (7, 8, 20, 2) if QUICK else (None, 20, 150, 3)
 
 SECTION = re.compile(r"^See Also\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -69,7 +69,7 @@ network.summary()
 
 # How good are suggestions? Ask for the links of functions that were not seen, from their words alone, and ask simple
 # methods the same. Rank: place of the true links among all functions seen. One chain, to save time.
-model = RelationalTopicModel(N_TOPICS, n_burn_in=N_ITER, thin=10, n_chains=1, n_jobs=-1, random_state=0)
+model = RelationalTopicModel(N_TOPICS, n_burn_in=N_BURN_IN, thin=10, n_chains=1, n_jobs=-1, random_state=0)
 models = {"linktopics": model, "TF-IDF": TfidfCosine(), "TF-IDF with neighbours": TfidfCentroid()}
 result = evaluate(network, models, folds=FOLDS, words=False, n_jobs=1 if QUICK else -1)
 result.to_csv("see-also-folds.csv")

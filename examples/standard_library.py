@@ -18,7 +18,7 @@ import numpy as np
 from linktopics import MixingWarning, RelationalTopicModel, datasets, plots
 
 QUICK = "--quick" in sys.argv
-N_TOPICS, N_ITER, N_CHAINS = (8, 40, 1) if QUICK else (12, 250, 2)
+N_TOPICS, N_BURN_IN, N_CHAINS = (8, 40, 1) if QUICK else (12, 250, 2)
 
 IDEA = """
 Reads mail from a server over an encrypted connection: parses the headers of each message, converts its body, and writes
@@ -42,7 +42,7 @@ model = RelationalTopicModel(
     pair_features=["tfidf"],
     alpha=3,
     negatives=0.05,
-    n_burn_in=N_ITER,
+    n_burn_in=N_BURN_IN,
     thin=5,
     n_chains=N_CHAINS,
     n_jobs=-1,

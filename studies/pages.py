@@ -91,12 +91,12 @@ def page_of(name: str) -> tuple[Path, str]:
 
 def pictures() -> Iterator[tuple[Path, bytes]]:
     """Draw all figures of the pages; give the path and the content of each."""
-    from studies.calibration.page import draw_ranks
+    from studies.calibration.page import figures
 
     for name in EXPERIMENTS:
         for file, figure in figures_of(name).items():
             yield folder_of(name) / file, png(figure)
-    for path, figure in draw_ranks():
+    for path, figure in figures():
         yield path, png(figure, dpi=110)
 
 

@@ -7,28 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-METRICS = (
-    "link_rank",
-    "median_rank",
-    "mrr",
-    "hits_at_20",
-    "auc",
-    "word_rank",
-    "train_seconds",
-    "test_seconds",
-    "words_seconds",
-    "topics_seconds",
-    "augmented_seconds",
-    "weights_seconds",
-)
-"""The columns of an evaluation that are averaged over folds."""
+from linktopics.evaluation.evaluation import SECONDS
+from linktopics.registry import METRICS
 
 WIDTH = 100
-"""Columns that printed tables fit in."""
+"""Width of printed tables in characters."""
 
 
 def join_folds(folds: pd.DataFrame, described: Mapping[str, Mapping[str, object]]) -> pd.DataFrame:
-    """Put what is known of each label beside its folds, first, in the order of the labels.
+    """Return the folds in the order of the labels, with columns that describe the label in its place.
 
     Parameters
     ----------
@@ -53,7 +40,7 @@ def join_folds(folds: pd.DataFrame, described: Mapping[str, Mapping[str, object]
 
 
 def summarise(folds: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Average over folds: a row for each combination of `by`, with mean and sample standard deviation of each metric.
+    """Return mean and sample standard deviation over folds of each metric, a row for each combination of `by`.
 
     Examples
     --------
@@ -62,7 +49,7 @@ def summarise(folds: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
       model  folds   auc  auc_std
     0     a      2  0.75    0.071
     """
-    metrics = [name for name in METRICS if name in folds]
+    metrics = [name for name in (*METRICS, *SECONDS) if name in folds]
     groups = folds.groupby(list(by), sort=False, dropna=False)
     means, spreads = groups[metrics].mean(), groups[metrics].std()
     columns = {"folds": groups.size()}
@@ -72,7 +59,7 @@ def summarise(folds: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def mean_and_std(mean: float, std: float, digits: int) -> str:
-    """Return a mean with its standard deviation; an empty text for a mean that is not known.
+    """Return a mean with its standard deviation as text; empty if the mean is not finite.
 
     Examples
     --------
@@ -85,7 +72,7 @@ def mean_and_std(mean: float, std: float, digits: int) -> str:
 
 
 def format_table(rows: Sequence[Sequence[str]], header: Sequence[str], width: int = WIDTH) -> str:
-    """Lay texts out in columns, the first to the left and the others to the right; the first gives way.
+    """Return a table as text: the first column is aligned left, and cut if the table is too wide, the others right.
 
     Examples
     --------

@@ -19,7 +19,6 @@ RESULTS = (
     "studies/paper/suggestions/suggestions.md",
     "studies/features/README.md",
     "studies/calibration/README.md",
-    "studies/calibration/held-out.png",
     "benchmarks/results/README.md",
 )
 PUBLISHED = {

@@ -18,15 +18,15 @@ from catalogue import GROUPS, Group, Kind  # noqa: E402
 
 TOP = """# Bad and odd input
 
-What comes of files, arrays and settings that are not as they should be: {n} kinds, each of which the tests try. Either the
-result is right, or there is one sentence that says what is wrong, where, and what to do. Nothing is put right silently, and
-nothing is left half done.
+What happens with files, arrays and settings that are wrong or unusual: {n} kinds, each with a test. Either the result is right,
+or there is one sentence that says what is wrong, where, and what to do. Nothing is corrected silently, and nothing is left half
+done.
 
 On the command line the sentence is on standard error, after `linktopics:`, the exit code is 2, and no file is written. In Python
 it is the message of a `LinktopicsError` (`DataError`, `ModelError`), or for parameters of a `ValueError`. An ellipsis stands for
 what differs from case to case, such as the folder.
 
-Two limits are worth knowing. A gzip file may hold up to 1 GiB; unpack larger ones, whose size everybody sees. A word, and a
+Two limits are worth knowing. A gzip file may hold up to 1 GiB; unpack larger ones first. A word, and a
 document, can have up to 16,777,215 tokens.
 """
 
@@ -41,14 +41,14 @@ def section(group: Group) -> str:
     """Return the table of a group."""
     rows = "".join(f"| {cell(kind.what)} | {outcome(kind)} |\n" for kind in group.kinds)
     text = f"{group.text}\n\n" if group.text else ""
-    return f"\n## {group.title}\n\n{text}| Input | What comes of it, and what to do |\n|---|---|\n{rows}"
+    return f"\n## {group.title}\n\n{text}| Input | Result |\n|---|---|\n{rows}"
 
 
 def outcome(kind: Kind) -> str:
-    """Return what comes of a kind of input."""
+    """Return what happens with a kind of input."""
     if kind.says:
         return f"Refused: {cell(kind.says, code=True)}"
-    told = f" Told: {cell(kind.told, code=True)}." if kind.told else ""
+    told = f" Warning: {cell(kind.told, code=True)}." if kind.told else ""
     return f"{kind.gives}{told}"
 
 

@@ -1,4 +1,4 @@
-"""Figures of simulation-based calibration, drawn from its results."""
+"""Figures of the page on calibration, drawn from the results beside it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,23 @@ import numpy as np
 from scipy import stats
 
 from linktopics.plots._style import FAINT, INK, line_style, new_panels, plain_axes
+from linktopics.plots.reliability import Bins, draw_bins
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def held_out(results: dict[str, Any]) -> Figure:
+    """Draw reliability diagrams of links that were not seen, a panel for each data set."""
+    found = results["bins"]
+    panels = new_panels(1, len(found), (4.4 * len(found), 4.8))
+    for panel, (name, by_kind) in zip(panels, found.items(), strict=True):
+        bins = {kind: Bins(**{key: np.array(values) for key, values in its.items()}) for kind, its in by_kind.items()}
+        draw_bins(panel, bins, log=True)
+        panel.set_title(name)
+    legend_below(panels[0])
+    return panels[0].figure
 
 
 def ranks(results: dict[str, Any]) -> Figure:
@@ -48,7 +62,12 @@ def ranks(results: dict[str, Any]) -> Figure:
         ax.set_visible(False)
     for ax in panels[2 * len(names) - 4 : 2 * len(names) : 2]:
         ax.set_xlabel("rank of the truth", fontsize=9, color=INK)
-    handles, labels = panels[1].get_legend_handles_labels()
-    place = {"loc": "outside lower center", "ncols": len(labels)}
-    panels[0].figure.legend(handles, labels, **place, frameon=False, fontsize=9, labelcolor=INK)
+    legend_below(panels[1])
     return panels[0].figure
+
+
+def legend_below(panel: Axes) -> None:
+    """Put the legend of a panel below all panels, which have the same lines."""
+    handles, labels = panel.get_legend_handles_labels()
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(labels)}
+    panel.figure.legend(handles, labels, **place, frameon=False, fontsize=9, labelcolor=INK)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from studies.calibration.figures import ranks
+from studies.calibration.figures import held_out, ranks
 from studies.pages import figure_line, markdown, read_json
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ NOT_UNIFORM_P = 0.01
 
 INTRODUCTION = """# Calibration
 
-Whether what a fit says can be taken at its word: probabilities of links, on documents that were not seen; their ranges over
-posterior samples, and the sampler, on networks of which the truth is known. `python -m studies.pages`
-wrote this page and draws its figures.
+How reliable the results of a fit are: probabilities of links, measured on unseen documents; their ranges over posterior samples,
+and the sampler, measured on networks of which the truth is known. `python -m studies.pages` wrote this page and draws its
+figures.
 """
 
-HELD_OUT = """## Links of documents that were not seen
+HELD_OUT = """## Links of unseen documents
 
 {about}
 
@@ -41,9 +41,9 @@ COVERAGE = """## Ranges over posterior samples
 
 {about}
 
-- What is unknown beside: the curve from scores to probabilities is taken as certain, the topics of a new document in a sample
-  are averages over sweeps, and the chains may not have found all modes. So ranges are narrower than the doubt there is. They
-  tell suggestions on which samples agree from others.
+- Ranges leave out some of the uncertainty: the curve from scores to probabilities is taken as certain, the topics of a new
+  document in a sample are averages over sweeps, and the chains may not have found all modes. So ranges are too narrow. They show
+  on which suggestions the samples agree.
 - *Truth below it*, *above it*: shares of the pairs whose true probability is outside. *Width*: of the range, relative to the
   probability.
 """
@@ -54,8 +54,8 @@ Parameters are drawn from the prior of the model: proportions of topics, topics,
 an intercept, where there are any); then words and the labels of *all* pairs given these. The network is fitted by
 `RelationalTopicModel` with the same priors, every pair without a link being a non-link. If the draws of the fit come from
 the posterior of this model, the truth is one draw more, and its rank among L independent draws is uniform on 0 ... L, for
-any quantity (Talts et al. 2018). A sampler that is a little wrong makes ranks lean to a side (draws too high or too low)
-or crowd in the middle or at the ends (draws spread too widely or too narrowly).
+any quantity (Talts et al. 2018). A sampler that is a little wrong makes ranks too small or too large (draws too high or too low),
+or too frequent in the middle or at the ends (draws spread too widely or too narrowly).
 
 - It applies to the logistic loss with both costs 1, which is a likelihood. Other costs and the hinge loss weigh
   configurations without being the probability of any data; there is nothing to simulate from, and ranks need not be
@@ -68,13 +68,13 @@ or crowd in the middle or at the ends (draws spread too widely or too narrowly).
   leaves the simultaneous band of Säilynoja, Bürkner and Vehtari (2022), grey in the figures. *p, chi-square*: over 16
   bins. *Mean rank* is a share of the draws and should be 0.5. *Spread* is the standard deviation over that of uniform
   ranks; above 1 the draws are too narrow.
-- A network without a link is drawn again: a fit would not take its pairs for non-links. This asks something of the data
-  alone, which leaves ranks uniform.
+- A network without a link is drawn again: a fit would not take its pairs for non-links. This condition is on the data alone, so
+  ranks stay uniform.
 """
 
 
 def run_name(results: dict[str, Any]) -> str:
-    """Say in what a run differs from the usual one."""
+    """Return in what a run differs from the usual one."""
     how = results["how"]
     parts = [
         "sampler cached" if how["sampler"] == "cached" else "",
@@ -87,7 +87,7 @@ def run_name(results: dict[str, Any]) -> str:
 
 
 def verdict(results: dict[str, Any]) -> str:
-    """Say what was found."""
+    """Return whether ranks are uniform."""
     p = results["together"]
     return "not uniform" if p < NOT_UNIFORM_P else "in doubt" if p < 0.05 else "uniform"
 
@@ -119,28 +119,36 @@ def summary(found: dict[str, dict[str, Any]]) -> list[str]:
     return ["### All runs", "", *markdown(rows, header), "", said, ""]
 
 
+def how_made(results: dict[str, Any]) -> list[str]:
+    """Return two lines: the command, and when and where it ran with which versions."""
+    numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
+    return [f"`{results['command']}`,", f"{results['when']}, {results['machine']}; {numbers}."]
+
+
+def table_lines(made: dict[str, Any]) -> list[str]:
+    """Return the lines of a table of a benchmark."""
+    rows = [[form.format(row[key]) for key, (_, form) in made["columns"].items()] for row in made["rows"]]
+    return markdown(rows, [heading for heading, _ in made["columns"].values()])
+
+
 def detail(name: str, results: dict[str, Any]) -> list[str]:
     """Return all numbers of a run, and its figure."""
     made = results["tables"][0]
-    forms = made["columns"]
-    rows = [[form.format(row[key]) for key, (_, form) in forms.items()] for row in made["rows"]]
     sizes = "; ".join(
         f"{world}: {size['n_documents']} documents of {size['mean_length']:g} tokens on average, {size['n_words']} words, "
         f"K = {size['n_topics']}, alpha {size['alpha']:g}, beta {size['beta']:g}, weight variance {size['weight_variance']:g}"
         for world, size in results["worlds"].items()
     )
-    numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
     return [
         f"### {run_name(results)[:1].upper()}{run_name(results)[1:]}",
         "",
-        f"`{results['command']}`,",
-        f"{results['when']}, {results['machine']}; {numbers}.",
+        *how_made(results),
         "",
         f"{results['networks']} networks of each kind ({sizes}). {results['about']}",
         "",
-        *markdown(rows, [heading for heading, _ in forms.values()]),
+        *table_lines(made),
         "",
-        f"{made['note']}",
+        made["note"],
         "",
         figure_line("ranks of the truth", f"{name}.png"),
         "",
@@ -157,26 +165,19 @@ def section(found: dict[str, dict[str, Any]]) -> str:
 
 def measured(text: str, results: dict[str, Any]) -> list[str]:
     """Return a section with its tables; the first has the title of the section."""
-    numbers = ", ".join(f"{package} {number}" for package, number in results["versions"].items())
-    lines = [text.format(about=results["about"]), f"`{results['command']}`,"]
-    lines += [f"{results['when']}, {results['machine']}; {numbers}.", ""]
+    lines = [text.format(about=results["about"]), *how_made(results), ""]
     for made in results["tables"]:
         lines += [] if made is results["tables"][0] else [f"### {made['title']}", ""]
-        rows = [[form.format(row[key]) for key, (_, form) in made["columns"].items()] for row in made["rows"]]
-        lines += [*markdown(rows, [heading for heading, _ in made["columns"].values()]), "", made["note"], ""]
+        lines += [*table_lines(made), "", made["note"], ""]
     return lines
-
-
-def held_out(results: dict[str, Any]) -> list[str]:
-    """Return the section on documents that were not seen."""
-    picture = "![Predicted probabilities and shares of links](held-out.png)"
-    return [*measured(HELD_OUT, results), picture, ""]
 
 
 def page() -> str:
     """Return the page."""
     seen, covered = (read_json(FOLDER / f"{name}.json") for name in ("held-out", "coverage"))
-    return "\n".join([INTRODUCTION, *held_out(seen), *measured(COVERAGE, covered), section(read_runs()), ""])
+    figure = figure_line("predicted probabilities and shares of links", "held-out.png")
+    lines = [INTRODUCTION, *measured(HELD_OUT, seen), figure, "", *measured(COVERAGE, covered)]
+    return "\n".join([*lines, section(read_runs()), ""])
 
 
 def read_runs() -> dict[str, dict[str, Any]]:
@@ -185,8 +186,9 @@ def read_runs() -> dict[str, dict[str, Any]]:
     return {path.stem: read_json(path) for path in paths}
 
 
-def draw_ranks() -> Iterator[tuple[Path, Figure]]:
-    """Draw the ranks of each run that the page shows; give path and figure."""
+def figures() -> Iterator[tuple[Path, Figure]]:
+    """Draw all figures of the page; give path and figure."""
+    yield FOLDER / "held-out.png", held_out(read_json(FOLDER / "held-out.json"))
     for name, results in read_runs().items():
         if not results["how"]["broken"]:
             yield FOLDER / f"{name}.png", ranks(results)

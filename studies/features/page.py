@@ -150,7 +150,7 @@ def page() -> str:
         f"{made['folds']} folds over documents, K = {made['topics'][0]}, mean ± standard deviation over folds. Link rank and median rank: of the "
         "true links among all training documents, lower is better; hits@20: share of the true links among the first 20.",
         "",
-        f"From {command('features')}. Folds ran two at a time on a busy machine, and the rows *paper* and *lda* of Citeseer and WebKB are those of the same folds in [the paper's study](../paper/README.md): seconds say little here, [the page of performance](../../benchmarks/results/README.md#features-of-pairs) has the cost of features.",
+        f"From {command('features')}. Folds ran two at a time on a busy machine, and the rows *paper* and *lda* of Citeseer and WebKB are those of the same folds in [the paper's study](../paper/README.md): seconds say little here; [performance](../../benchmarks/results/README.md#features-of-pairs) has the cost of features.",
         "",
         "- *paper*: Gibbs-gRTM with the paper's setting (400 sweeps, one sample, prior variance 1, no features); then ten "
         "samples, and four chains of ten, averaged.",
@@ -169,7 +169,7 @@ def page() -> str:
         "## What the model makes of features",
         "",
         "Weights of the model with all features, one chain (mean ± standard deviation over the training parts of the folds; in units of a "
-        "standard deviation of the feature among the training pairs). Nobody tells the model which features to trust.",
+        "standard deviation of the feature among the training pairs).",
         "",
         *weights(),
         "",
@@ -185,7 +185,7 @@ def page() -> str:
         *choices(),
         *CHOSEN_TEXT,
         "",
-        'The paper\'s setting stays one call away: `RelationalTopicModel.from_paper("Gibbs-gRTM")`, or `pair_features=None`.',
+        'The paper\'s setting is one call, `RelationalTopicModel.from_paper("Gibbs-gRTM")`; `pair_features=None` leaves out features alone.',
         "",
     ]
     return "\n".join(lines)
@@ -193,16 +193,16 @@ def page() -> str:
 
 WEIGHTS_TEXT = [
     "TF-IDF cosines with a candidate, with its neighbours and with all of them together are close to one another, and the model "
-    "sorts them out by itself: the centroid carries the weight, and the plain mean over neighbours, which is the weakest of the "
-    "three alone, is taken back by a negative one, more so on Citeseer and WebKB than on Cora. The intercept is what full "
-    "weights hold without it. Degrees get negative weights: at equal words and topics, a candidate with few links is the "
+    "chooses among them: the centroid gets a large weight, and the plain mean over neighbours, which is the weakest of the "
+    "three alone, a negative one, more so on Citeseer and WebKB than on Cora. Without the feature intercept, the intercept is "
+    "part of full weights. Degrees get negative weights: at equal words and topics, a candidate with few links is the "
     "likelier one, because links are among what makes the words around a candidate alike.",
 ]
 """What the weights show, in words."""
 
 CHOSEN_TEXT = [
     "- **Features**: `tfidf`, `tfidf-centroid` and `degree`. Better than each alone on every network, and as good as all together "
-    "but for cora-r and the standard library, where all are a little better at the price of a plain LDA run beforehand.",
+    "but for cora-r and the standard library, where all are a little better at the cost of a plain LDA run beforehand.",
     "- **Prior variance** of weights: 10. Link rank and AUC are best, or as good, on all five. The paper has 1.",
     "- **Link cost**: 4, as in the paper's setting. 2 and 8 make little difference.",
     '- **Non-links**: 1 %, but from 5 to 20 per link (`negatives="auto"`). 20 per link are as good as 1 %, which in large networks '
