@@ -667,7 +667,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
 
         Notes
         -----
-        The range is how far posterior samples agree. It does not hold all that is unknown, so it is no interval in
+        The range is how far posterior samples agree. It does not cover all uncertainty, so it is no interval in
         which the true probability lies nine times out of ten: on simulated networks ranges of 90 % of the samples held
         it in 58 to 68 % of the cases (``python benchmarks/coverage.py``).
 
