@@ -45,7 +45,8 @@ def explain(
     verdict = "speaks for a link" if score > 0 else "speaks against a link"
     pair = " → ".join(one_line(str(end)) for end in ends)
     title = f"{pair}: score {score:+.2f}, which {verdict}; the data have {'one' if linked else 'none'}"
-    rest = [f"{len(frame) - top:,} more of {len(frame):,} contributions: --top {len(frame)}"] if len(frame) > top else []
+    n, n_more = len(frame), len(frame) - top
+    rest = [f"{n_more:,} more of {n:,} contributions: --top {n}"] if n_more > 0 else []
     notes = [
         *rest,
         f"contribution: to the score, as if the {'first' if new_end == 'source' else 'second'} document was new and no "

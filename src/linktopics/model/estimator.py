@@ -37,7 +37,6 @@ from linktopics.model.summary import (
 from linktopics.model.training import extended_run, prepare_run, train
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import resolve_counts, resolve_documents, resolve_links, resolve_network, seed_sequence
-from linktopics.network.pairs import AUTO
 from linktopics.prediction.predictor import Predictor
 from linktopics.prediction.words_from_links import WordPredictionMixin, word_probabilities
 from linktopics.registry import LOSSES
@@ -254,7 +253,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         "link_cost": [_between(Real, *LINK_RANGE), None],
         "nonlink_cost": [_between(Real, *LINK_RANGE)],
         "margin": [_between(Real, 0, LINK_RANGE[1])],
-        "negatives": [_between(Real, 0, MOST_PER_LINK), StrOptions({AUTO})],
+        "negatives": [_between(Real, 0, MOST_PER_LINK), StrOptions({"auto"})],
         "calibration": [StrOptions({"held-out", "sampling"}), None],
         "pair_features": "no_validation",  # `resolve_features` checks it
         "intercept": ["boolean"],
@@ -284,7 +283,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     link_cost: float | None = None
     nonlink_cost: float = 1.0
     margin: float = 1.0
-    negatives: float | str = AUTO
+    negatives: float | str = "auto"
     calibration: str | None = "held-out"
     pair_features: Any = "default"
     intercept: bool = False

@@ -31,7 +31,6 @@ NEGATIVES_PER_LINK = 5
 CHUNK_PAIRS = 2**20
 """Pairs that are computed at once, to need little memory besides the result."""
 
-AUTO = "auto"
 AUTO_FRACTION = 0.01
 AUTO_PER_LINK = (NEGATIVES_PER_LINK, 20)
 """What "auto" draws: this fraction of the unobserved pairs, but so many per link at least and at most."""
