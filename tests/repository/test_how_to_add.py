@@ -175,7 +175,6 @@ def test_a_model_says_what_it_needs(folder, model):
         assert "--plugin MODULE" in done.stderr
 
 
-@pytest.mark.long
 def test_the_metric(folder):
     table = succeed(
         folder, "evaluate", "toy.tsv", "--model=tfidf", "--model=linktopics", *QUICK, "--folds=2", "--jobs=2"
@@ -183,7 +182,6 @@ def test_the_metric(folder):
     assert "hits@5 %" in table
 
 
-@pytest.mark.long
 def test_help_lists_what_plugins_register(folder):
     shown = succeed(folder, "fit", "--help")
     words = " ".join(re.sub(r"[^\w,.:()-]", " ", shown).split())  # as they were before the table broke the lines
