@@ -26,7 +26,7 @@ from common import (
     table,
 )
 from linktopics.datasets import make_network
-from linktopics.network.pairs import AUTO, sample_pairs
+from linktopics.network.pairs import sample_pairs
 from linktopics.sampler import Corpus, Sampler, initial_state
 
 LENGTH, N_WORDS = 50, 5000
@@ -81,7 +81,7 @@ def measure(documents: int, topics: int, pairs: int) -> Row:
 def debian_row(arguments: Any) -> Row:
     """Return the steps on debian with 100 topics."""
     network = open_data("debian", arguments.data)
-    drawn = sample_pairs(network.links, network.n_documents, network.directed, AUTO, np.random.default_rng(0))
+    drawn = sample_pairs(network.links, network.n_documents, network.directed, "auto", np.random.default_rng(0))
     corpus = Corpus.build(network.counts, drawn, symmetric=not network.directed)
     steps = time_steps(corpus, 100, *((1, 1) if arguments.quick else (20, 3)))
     ratio = steps["weights_ms"] / steps["topics_ms"]

@@ -18,7 +18,7 @@ from common import Row, data_option, finish, one_thread, open_data, options, pap
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.engines import Threads
 from linktopics.evaluation.metrics import auc
-from linktopics.network.pairs import AUTO, sample_pairs
+from linktopics.network.pairs import sample_pairs
 from linktopics.sampler import Corpus, Sampler, initial_state
 
 PARTS = ("accuracy", "speed")
@@ -93,7 +93,7 @@ def accuracy_rows(name: str, network: DocumentNetwork, lengths: list[int], seeds
 
 def speed_rows(network: DocumentNetwork, topics: list[int], rounds: int) -> tuple[list[Row], list[Row]]:
     """Return seconds of iterations with one thread and with two, taken in turn, and what was told in them."""
-    pairs = sample_pairs(network.links, network.n_documents, True, AUTO, np.random.default_rng(0))
+    pairs = sample_pairs(network.links, network.n_documents, True, "auto", np.random.default_rng(0))
     corpus = Corpus.build(network.counts, pairs, symmetric=False)
     speeds, sent = [], []
     for n_topics in topics:

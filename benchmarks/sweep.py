@@ -18,14 +18,14 @@ import tomotopy
 
 from common import best_seconds, data_option, finish, one_thread, open_data, options, paper_settings, table
 from linktopics import DocumentNetwork, RelationalTopicModel
-from linktopics.network.pairs import AUTO, sample_pairs
+from linktopics.network.pairs import sample_pairs
 from linktopics.sampler import Corpus, Sampler, initial_state
 from paper_loop import PaperSampler
 
 NETWORKS: dict[str, dict[str, Any]] = {
     "cora-r": {"negatives": 0.01, "burn_in": 100, "rounds": 7},
     "cora": {"negatives": 0.01, "burn_in": 100, "rounds": 7},
-    "debian": {"negatives": AUTO, "burn_in": 30, "rounds": 5},
+    "debian": {"negatives": "auto", "burn_in": 30, "rounds": 5},
 }
 AFFORDABLE = 2e9
 """Visits of the paper's loop (token, neighbour and topic) in a sweep, up to which it is run too: some seconds."""
