@@ -93,7 +93,8 @@ FEATURES: Registry[PairFeature] = Registry(
     "pair feature",
     {
         **dict.fromkeys(
-            ("tfidf", "tfidf-neighbours", "tfidf-centroid", "topics-neighbours"), "linktopics.features.similarity"
+            (f"{of}{part}" for of in ("tfidf", "topics") for part in ("", "-neighbours", "-centroid")),
+            "linktopics.features.similarity",
         ),
         **dict.fromkeys(("degree", "intercept"), "linktopics.features.degree"),
     },

@@ -117,7 +117,7 @@ GROUP = Group(
         ),
         Kind(
             "An unknown feature",
-            says="no pair feature is 'tfidff'; the names are 'tfidf', 'tfidf-neighbours', 'tfidf-centroid', 'topics-neighbours', 'degree', 'intercept', and linktopics.features has Column, PairMatrix and PairFunction for what you bring.",
+            says="no pair feature is 'tfidff'; the names are 'tfidf', 'tfidf-neighbours', 'tfidf-centroid', 'topics', 'topics-neighbours', 'topics-centroid', 'degree', 'intercept', and linktopics.features has Column, PairMatrix and PairFunction for what you bring.",
             call=given(pair_features=["tfidff"]),
         ),
         Kind(

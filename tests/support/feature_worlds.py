@@ -24,7 +24,8 @@ from linktopics.network.pairs import TrainingPairs
 from support.settings import make_settings
 
 K = 3
-NAMES = ("tfidf", "tfidf-neighbours", "tfidf-centroid", "topics-neighbours", "degree", "intercept")
+SIMILARITIES = tuple(f"{of}{part}" for of in ("tfidf", "topics") for part in ("", "-neighbours", "-centroid"))
+NAMES = (*SIMILARITIES, "degree", "intercept")
 DEGREES = ["in-degree of target", "out-degree of target", "in-degree of source", "out-degree of source"]
 TINY = {"n_burn_in": 15, "n_samples": 2, "thin": 1, "n_chains": 1, "negatives": 2, "random_state": 0, "verbose": False}
 TINY["calibration"] = None  # probabilities are worked out by hand
@@ -95,11 +96,11 @@ def cosine(a, b):
 def slow_numbers(name, links, directed, new, vectors, candidate, outgoing):
     """Return the numbers of a built-in feature for a new document and a candidate in a network of these links."""
     neighbours = {j for i, j in links if i == candidate} | {i for i, j in links if j == candidate}
-    if name == "tfidf":
+    if name in ("tfidf", "topics"):
         return [cosine(new, vectors[candidate])]
     if name.endswith("-neighbours"):
         return [np.mean([cosine(new, vectors[j]) for j in neighbours]) if neighbours else nan]
-    if name == "tfidf-centroid":
+    if name.endswith("-centroid"):
         total = vectors[candidate].astype(float).copy()
         for j in neighbours:
             total += vectors[j]

@@ -108,7 +108,7 @@ def evaluate(
 
 def _is_result(head: bytes) -> bool:
     """Return whether a file that begins like this may be replaced: a result of ours, or an empty file."""
-    return not head or head.startswith(b"model,fold,link_rank,")
+    return not head or head.startswith(b"model,fold,")
 
 
 def results_tables(result: Evaluation, width: int) -> list[Table]:

@@ -53,6 +53,8 @@ class Metric:
         The heading of its column in tables; without one it is not shown there.
     is_share : bool
         Whether tables show it in per cent.
+    description : str
+        A phrase that the report shows in place of the name.
     """
 
     function: Callable[..., Any]
@@ -60,10 +62,17 @@ class Metric:
     sign: int
     title: str
     is_share: bool
+    description: str
 
 
 def register_metric(
-    name: str, *, of: Of, better: Literal["higher", "lower"], title: str = "", is_share: bool = False
+    name: str,
+    *,
+    of: Of,
+    better: Literal["higher", "lower"],
+    title: str = "",
+    is_share: bool = False,
+    description: str = "",
 ) -> Callable[[Function], Function]:
     """Return a decorator that makes a function a metric of `evaluate`; parameters are explained in `Metric`."""
     for parameter, value, known in (("of", of, get_args(Of)), ("better", better, ("higher", "lower"))):
@@ -71,7 +80,8 @@ def register_metric(
             raise ValueError(f"{parameter} is {value!r}; it must be one of {', '.join(map(repr, known))}.")
 
     def register(function: Function) -> Function:
-        METRICS.add(name, Metric(function, of, 1 if better == "higher" else -1, title, is_share), function.__module__)
+        sign = 1 if better == "higher" else -1
+        METRICS.add(name, Metric(function, of, sign, title, is_share, description or name), function.__module__)
         return function
 
     return register
@@ -112,8 +122,8 @@ def link_rank(scores: ArrayLike, links: Any) -> float:
     return _mean_rank(link_ranks(scores, links))
 
 
-@register_metric("word_rank", of="word ranks", better="lower", title="word rank")
-@register_metric("link_rank", of="link ranks", better="lower", title="link rank")
+@register_metric("word_rank", of="word ranks", better="lower", title="word rank", description="mean rank of words")
+@register_metric("link_rank", of="link ranks", better="lower", title="link rank", description="mean rank of true links")
 def _mean_rank(ranks: NDArray[np.float64]) -> float:
     return float(ranks.mean())
 
@@ -129,7 +139,7 @@ def median_rank(scores: ArrayLike, links: Any) -> float:
     return _median_rank(link_ranks(scores, links))
 
 
-@register_metric("median_rank", of="link ranks", better="lower")
+@register_metric("median_rank", of="link ranks", better="lower", description="median rank of true links")
 def _median_rank(ranks: NDArray[np.float64]) -> float:
     return float(np.median(ranks))
 
@@ -145,7 +155,9 @@ def mean_reciprocal_rank(scores: ArrayLike, links: Any) -> float:
     return _mean_reciprocal_rank(link_ranks(scores, links))
 
 
-@register_metric("mrr", of="link ranks", better="higher", title="MRR %", is_share=True)
+@register_metric(
+    "mrr", of="link ranks", better="higher", title="MRR %", is_share=True, description="mean reciprocal rank"
+)
 def _mean_reciprocal_rank(ranks: NDArray[np.float64]) -> float:
     return float((1.0 / ranks).mean())
 
@@ -162,12 +174,21 @@ def hits_at_k(scores: ArrayLike, links: Any, k: int = 20) -> float:
     return _hits(link_ranks(scores, links), k)
 
 
-@register_metric("hits_at_20", of="link ranks", better="higher", title="hits@20 %", is_share=True)
+@register_metric(
+    "hits_at_20",
+    of="link ranks",
+    better="higher",
+    title="hits@20 %",
+    is_share=True,
+    description="true links among the first 20",
+)
 def _hits(ranks: NDArray[np.float64], k: int = 20) -> float:
     return float((ranks <= k).mean())
 
 
-@register_metric("auc", of="pairs", better="higher", title="AUC %", is_share=True)
+@register_metric(
+    "auc", of="pairs", better="higher", title="AUC %", is_share=True, description="area under the ROC curve"
+)
 def auc(scores: ArrayLike, links: Any) -> float:
     """Return the area under the ROC curve over all pairs of the block together.
 

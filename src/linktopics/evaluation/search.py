@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from linktopics.errors import DataError
 from linktopics.evaluation.evaluation import evaluate
 from linktopics.evaluation.folds import seeded
 from linktopics.network import DocumentNetwork
@@ -40,8 +41,10 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
         Values to try by the name of the parameter, as in scikit-learn's `ParameterGrid`.
     folds : int, default=3
         Number of folds.
-    metric : {"link_rank", "median_rank", "mrr", "hits_at_20", "auc", "word_rank"}, default="link_rank"
-        The metric that decides: lowest for ranks, highest for the others; the first combination in case of a tie.
+    metric : str, default="link_rank"
+        The metric that decides: "link_rank", "median_rank", "mrr", "hits_at_20", "auc", "word_rank", or another
+        registered one. The lowest is best for ranks, the highest for the others; the first combination in case of a
+        tie.
     n_candidates : int, default=None
         Number of combinations to try, drawn at random; None is all.
     n_jobs : int, default=None
@@ -121,8 +124,9 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
         """
         if self.metric not in METRICS:
             raise ValueError(f"metric is {self.metric!r}; it must be one of {', '.join(METRICS)}.")
-        if self.metric == "word_rank" and not _predicts_words(self):
-            raise ValueError('metric is "word_rank", but the estimator has no method word_probabilities.')
+        wants_words = METRICS[self.metric].of == "word ranks"
+        if wants_words and not _predicts_words(self):
+            raise ValueError(f"metric is {self.metric!r}, but the estimator has no method word_probabilities.")
         combinations = self._combinations()
         models = {}
         for number, combination in enumerate(combinations, 1):
@@ -132,17 +136,21 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
             network,
             models,
             self.folds,
-            words=self.metric == "word_rank",
+            words=wants_words,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             resume=self.resume,
             verbose=self.verbose,
         ).summary()
-        best = int((summary[self.metric] * METRICS[self.metric].sign).to_numpy().argmax())
+        values = summary[self.metric].to_numpy(dtype=float)
+        if np.isnan(values).any():
+            without = combinations[int(np.argmax(np.isnan(values)))]
+            raise DataError(f"{self.metric} is not a number in any fold for {without}; choose another metric.")
+        best = int((values * METRICS[self.metric].sign).argmax())
         seeds = np.random.SeedSequence([self.random_state, 0])  # folds count from 1
         self.results_ = pd.concat([pd.DataFrame(combinations), summary.reset_index(drop=True)], axis=1)
         self.best_params_ = combinations[best]
-        self.best_score_ = float(summary[self.metric].iloc[best])
+        self.best_score_ = float(values[best])
         self.best_estimator_ = seeded(list(models.values())[best], seeds).fit(network)
         self.network_ = self.best_estimator_.network_
         return self

@@ -98,22 +98,5 @@ class DocumentLinks:
 
     def _sentence(self, new: int, candidate: int, outgoing: bool, feature: int) -> str:
         """Return the origin of a feature of a pair."""
-        begin, words = self.detail(feature, new, candidate, "out" if outgoing else "in")
-        return begin + ", ".join(self.words[word] for word in words)
-
-    def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> tuple[str, list[int]]:
-        """Return the beginning of a sentence about the origin of a feature, and the words that follow, if any."""
-        text = self.pairs.predictor.training.detail(feature, new, candidate, direction)
-        begin, colon, rest = text.partition(": ")
-        if self.pairs.features.features[feature].name.startswith("tfidf") and begin.startswith("shared words"):
-            words = [self._word_numbers.get(word, -1) for word in rest.split(", ")]
-            if min(words) >= 0:  # else a word has a comma of its own
-                return begin + colon, words
-        return text, []
-
-    @cached_property
-    def _word_numbers(self) -> dict[str, int]:
-        """The words as features name them."""
-        known = self.network.vocabulary
-        names = range(self.network.n_words) if known is None else known.tolist()
-        return {str(name): number for number, name in enumerate(names)}
+        direction: Direction = "out" if outgoing else "in"
+        return self.pairs.predictor.training.detail(feature, new, candidate, direction).text(self.words)

@@ -112,6 +112,7 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
                     "mean": rounded(float(row[measure])),
                     "sd": rounded(float(row[f"{measure}_std"]), 2),
                     "better": "higher" if METRICS[measure].sign > 0 else "lower",
+                    "description": METRICS[measure].description,
                 }
                 for measure in measures
                 if row[measure] == row[measure]

@@ -146,12 +146,13 @@ class BundleBuilder:
         given = np.nonzero(reasons.what >= 0)
         shares, sizes = (fixed_point(values[given], HUNDREDTHS) for values in (reasons.share, reasons.contribution))
         pairs = (ends[given[0]] for ends in (new, candidates, outgoing))
-        for e, what, share, size, i, j, way in rows_of(given[0], reasons.what[given], shares, sizes, *pairs):
+        for e, what, share, size, i, j, is_outgoing in rows_of(given[0], reasons.what[given], shares, sizes, *pairs):
             if what < K * K:
                 result[e].append([share, size, what // K, what % K])
             else:
-                begin, words = self.explorer.links.detail(what - K * K, i, j, "out" if way else "in")
-                number = self.details.setdefault(begin, len(self.details))
+                training = self.explorer.pairs.predictor.training
+                phrase, words = training.detail(what - K * K, i, j, "out" if is_outgoing else "in")
+                number = self.details.setdefault(f"{phrase}: " if len(words) else phrase, len(self.details))
                 result[e].append([share, size, -1 - (what - K * K), number, *map(self._word, words)])
         return result
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from linktopics.features.base import FeatureSet, FittedFeature, PairFeature, fit_features, register_feature, together
+from linktopics.features.base import (
+    Detail,
+    FeatureSet,
+    FittedFeature,
+    PairFeature,
+    fit_features,
+    register_feature,
+    together,
+)
 from linktopics.features.degree import Degree, Intercept
 from linktopics.features.similarity import Similarity
 from linktopics.features.user import Column, PairFunction, PairMatrix
@@ -21,6 +29,7 @@ __all__ = [
     "FEATURES",
     "Column",
     "Degree",
+    "Detail",
     "FeatureSet",
     "FittedFeature",
     "Intercept",

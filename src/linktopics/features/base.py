@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,10 @@ class PairFeature(ABC):
         """
         return self.fit(network, settings, np.random.SeedSequence(0))
 
+    def check_arrays(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> None:
+        """Raise ValueError if arrays from a file, which may be untrusted, are not what `restore` can use."""
+        return
+
     def to_json(self) -> tuple[Any, dict[str, NDArray]]:
         """Return what a model on disk holds of the feature: JSON and arrays.
 
@@ -89,6 +93,26 @@ def register_feature(feature: Registered) -> Registered:
     else:
         FEATURES.add(feature.name, feature, type(feature).__module__)
     return feature
+
+
+class Detail(NamedTuple):
+    """What the values of a pair come from: a phrase, and the words of the vocabulary that are listed after it.
+
+    Examples
+    --------
+    >>> Detail("shared words", [2, 0]).text(["cat", "lion", "star"])
+    'shared words: star, cat'
+    """
+
+    phrase: str = ""
+    words: Sequence[int] = ()
+
+    def text(self, vocabulary: Sequence[Any] | NDArray | None) -> str:
+        """Return the phrase with the words by their names, or by their numbers if they have none."""
+        if not len(self.words):
+            return self.phrase
+        names = (str(word) if vocabulary is None else str(vocabulary[word]) for word in self.words)
+        return f"{self.phrase}: {', '.join(names)}"
 
 
 class FittedFeature(ABC):
@@ -189,12 +213,12 @@ class FittedFeature(ABC):
         """Return up to `size` candidates with high values for each of some new documents; None if it cannot."""
         return None
 
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
-        """Return a phrase that says what the values of a pair come from."""
-        return ""
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> Detail:
+        """Return what the values of a pair come from."""
+        return Detail()
 
-    def known_detail(self, view: TrainingView) -> str:
-        """Return the phrase for the one pair of a view, without links between the two documents."""
+    def known_detail(self, view: TrainingView) -> Detail:
+        """Return the same for the one pair of a view, without links between the two documents."""
         return self.detail(view.prepared(self), int(view.new[0]), int(view.candidates[0]), bool(view.outgoing[0]))
 
 

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
-from linktopics.features.base import Array, FittedFeature, Indices, Mask, PairFeature, TrainingView, register_feature
+from linktopics.features.base import (
+    Array,
+    Detail,
+    FittedFeature,
+    Indices,
+    Mask,
+    PairFeature,
+    TrainingView,
+    register_feature,
+)
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents
 from linktopics.sampler import Settings
@@ -154,18 +163,18 @@ class _FittedDegree(FittedFeature):
         one = self.pairs(new, candidates, candidates, np.full(len(candidates), outgoing))
         return np.broadcast_to(one, (rows.stop - rows.start, *one.shape))
 
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> Detail:
         return self._detail(int(self.links.n_in[candidate]), int(self.links.n_out[candidate]), outgoing)
 
-    def known_detail(self, view: TrainingView) -> str:
+    def known_detail(self, view: TrainingView) -> Detail:
         n_in, n_out = self._without_the_pair(view)
         return self._detail(int(n_in[0]), int(n_out[0]), bool(view.outgoing[0]))
 
-    def _detail(self, n_in: int, n_out: int, outgoing: bool) -> str:
+    def _detail(self, n_in: int, n_out: int, outgoing: bool) -> Detail:
         if not self.links.directed:
-            return f"{n_in} link{'' if n_in == 1 else 's'}"
+            return Detail(f"{n_in} link{'' if n_in == 1 else 's'}")
         parts = [f"linked to by {n_in}", f"links to {n_out}"]
-        return ", ".join(parts if outgoing else parts[::-1])
+        return Detail(", ".join(parts if outgoing else parts[::-1]))
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linktopics.features.base import Array, FittedFeature, Indices, Mask, PairFeature, TrainingView, register_feature
+from linktopics.features.base import (
+    Array,
+    Detail,
+    FittedFeature,
+    Indices,
+    Mask,
+    PairFeature,
+    TrainingView,
+    register_feature,
+)
 from linktopics.features.degree import Links, shared_links
 from linktopics.features.vectors import KnownVectors, Tfidf, Topics
 from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix, sum_dots, sums_of_rows
+from linktopics.kernels.simd import padded
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents
 from linktopics.sampler import Settings
 from linktopics.sampler.partition import token_indices
+from linktopics.utils.checks import check_array
 
 N_SHOWN_WORDS = 3
 
@@ -82,17 +93,30 @@ class Similarity(PairFeature):
         fitted = _FittedSimilarity(self, network, vectorizer)
         if "norm" in arrays:  # missing in models of earlier versions
             fitted.norm = arrays["norm"]
-            if not (np.isfinite(fitted.norm).all() and (fitted.norm >= 0).all()):
-                raise ValueError(f"lengths of {self.name} are negative, or not finite")
         return fitted
 
-    def to_json(self) -> tuple[str, dict[str, NDArray]]:
-        """Return the name, which determines the feature, registered or not."""
-        return self.name, {}
+    def check_arrays(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> None:
+        """Raise ValueError if types and shapes are not those that kernels read."""
+        n, V, K = network.n_documents, network.n_words, settings.n_topics
+        expected: dict[str, tuple[type, tuple[int, ...]]] = {
+            "norm": (np.float64, (n,)),
+            "word_topic": (np.float32, (V, padded(K))),
+            "alpha": (np.float64, (K,)),
+            "seed": (np.int64, (1,)),
+        }
+        for name, type_and_shape in expected.items():
+            if name in arrays:
+                check_array(f"{self.name}/{name}", arrays[name], *type_and_shape)
+        norm, seed = arrays.get("norm", np.zeros(0)), arrays.get("seed", np.zeros(1))
+        if not (np.isfinite(norm).all() and (norm >= 0).all()):
+            raise ValueError(f"lengths of {self.name} are negative, or not finite")
+        if seed[0] < 0:
+            raise ValueError(f"{self.name}/seed is {seed[0]}, and a seed is not negative")
 
 
-for _of, _part in (("tfidf", "own"), ("tfidf", "neighbours"), ("tfidf", "centroid"), ("topics", "neighbours")):
-    register_feature(Similarity(_of, _part))
+for _of in ("tfidf", "topics"):
+    for _part in ("own", "neighbours", "centroid"):
+        register_feature(Similarity(_of, _part))
 
 
 class _FittedSimilarity(FittedFeature):
@@ -100,7 +124,7 @@ class _FittedSimilarity(FittedFeature):
 
     def __init__(self, feature: Similarity, network: DocumentNetwork, vectorizer: Tfidf | Topics) -> None:
         self.name, self.columns = feature.name, (feature.name,)
-        self.of, self.part, self.words = feature.of, feature.part, network.vocabulary
+        self.of, self.part = feature.of, feature.part
         self.links, self.known_vectors = Links(network), KnownVectors(network.counts, vectorizer)
 
     def share(self, others: Sequence[FittedFeature]) -> None:
@@ -284,21 +308,20 @@ class _FittedSimilarity(FittedFeature):
         starts = np.searchsorted(kept, new.indptr)
         return csr_array((new.data[kept], new.indices[kept], starts), shape=new.shape)
 
-    def known_detail(self, view: TrainingView) -> str:
+    def known_detail(self, view: TrainingView) -> Detail:
         new, candidate = int(view.new[0]), int(view.candidates[0])
         return self.detail(self.own, new, candidate, bool(view.outgoing[0]), without=new)
 
-    def detail(self, new: csr_array, row: int, candidate: int, outgoing: bool, without: int = -1) -> str:
+    def detail(self, new: csr_array, row: int, candidate: int, outgoing: bool, without: int = -1) -> Detail:
         with_whom = {"own": "it", "neighbours": "its neighbours", "centroid": "it and its neighbours"}[self.part]
         if self.of == "topics":
-            return f"topics in common with {with_whom}"
+            return Detail(f"topics in common with {with_whom}")
         here = slice(*new.indptr[row : row + 2])
         words = new.indices[here]
         best = largest_products(new.data[here], self._weights(words, candidate, without), 1e-12, N_SHOWN_WORDS)
         if not len(best):
-            return "no shared words"
-        named = ", ".join(str(w) if self.words is None else str(self.words[w]) for w in words[best].tolist())
-        return f"shared words: {named}" if self.part == "own" else f"shared words with {with_whom}: {named}"
+            return Detail("no shared words")
+        return Detail("shared words" if self.part == "own" else f"shared words with {with_whom}", words[best].tolist())
 
     def _weights(self, words: Indices, candidate: int, without: int) -> Array:
         """Return the weights of some words, in order, in the sum of the vectors of a candidate's members."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from linktopics.errors import DataError
-from linktopics.features.base import Array, FittedFeature, Indices, Mask, PairFeature, register_feature
+from linktopics.features.base import Array, Detail, FittedFeature, Indices, Mask, PairFeature, register_feature
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents
 from linktopics.network.validation import as_list, check_sound, check_unique, is_missing
@@ -122,11 +122,11 @@ class _Equal(_FittedColumn):
         a, b = new[rows], self.candidates[candidates]
         return np.where(np.isnan(a) | np.isnan(b), np.nan, a == b)[:, None]
 
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> Detail:
         a, b = new[row], self.candidates[candidate]
         if np.isnan(a) or np.isnan(b):
-            return f"{self.column} not known"
-        return f"same {self.column}: {self.values[candidate]}" if a == b else f"another {self.column}"
+            return Detail(f"{self.column} not known")
+        return Detail(f"same {self.column}: {self.values[candidate]}" if a == b else f"another {self.column}")
 
 
 class _Difference(_FittedColumn):
@@ -151,9 +151,10 @@ class _Difference(_FittedColumn):
         signed = [np.where(outgoing, difference, -difference)] if self.directed else []
         return np.column_stack([np.abs(difference), *signed])
 
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> Detail:
         a, b = new[row], self.candidates[candidate]
-        return f"{self.column} not known" if np.isnan(a) or np.isnan(b) else f"{self.column}: {a:g} and {b:g}"
+        known = not (np.isnan(a) or np.isnan(b))
+        return Detail(f"{self.column}: {a:g} and {b:g}" if known else f"{self.column} not known")
 
 
 class _Overlap(_FittedColumn):
@@ -196,13 +197,13 @@ class _Overlap(_FittedColumn):
         values = (a[rows] @ b[candidates].T).toarray()
         return np.where(a_known[rows, None] & b_known[None, candidates], values, np.nan)[:, :, None]
 
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> Detail:
         (a, a_known), (b, b_known) = new, self.candidates
         if not (a_known[row] and b_known[candidate]):
-            return f"{self.column} not known"
+            return Detail(f"{self.column} not known")
         both = np.intersect1d(a[[row]].indices, b[[candidate]].indices)
         named = ", ".join(str(self.values[m]) for m in both[:N_SHOWN_VALUES])
-        return f"shared {self.column}: {named}" if len(both) else f"no shared {self.column}"
+        return Detail(f"shared {self.column}: {named}" if len(both) else f"no shared {self.column}")
 
 
 def _hashable(value: Any, name: str, cure: str = 'compare lists by "overlap"') -> Any:
@@ -310,9 +311,9 @@ class _FittedPairs(FittedFeature):
     def __init__(self, name: str) -> None:
         self.name, self.columns = name, (name,)
 
-    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> str:
+    def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> Detail:
         value = self.pairs(new, np.array([row]), np.array([candidate]), np.array([outgoing]))[0, 0]
-        return f"{self.name}: {value:g}"
+        return Detail(f"{self.name}: {value:g}")
 
 
 class _FittedMatrix(_FittedPairs):

@@ -132,7 +132,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         - "tfidf", the cosine of both texts;
         - "tfidf-neighbours", the cosine of the new text with the candidate's neighbours, on average;
         - "tfidf-centroid", the cosine with the candidate and its neighbours taken together;
-        - "topics-neighbours", the same as "tfidf-neighbours" for topics of a plain LDA;
+        - "topics", "topics-neighbours" and "topics-centroid", the same for topics of a plain LDA;
         - "degree", the logarithms of the numbers of links that the candidate has;
         - "intercept", a constant;
         - `Column`, `PairMatrix` and `PairFunction` for what you bring.

@@ -175,9 +175,9 @@ class Explainer:
                     for direction, values in own.features.items()
                 }
                 outgoing[some] = scores["out"] >= scores["in"]
-            new, way = new[:, rows], outgoing[some, None]
-            values = np.where(way, own.features.get("out", 0.0), own.features.get("in", 0.0))
-            source, target = np.where(way, new, old), np.where(way, old, new)
+            new, is_outgoing = new[:, rows], outgoing[some, None]
+            values = np.where(is_outgoing, own.features.get("out", 0.0), own.features.get("in", 0.0))
+            source, target = np.where(is_outgoing, new, old), np.where(is_outgoing, old, new)
             best = best_reasons(self.contributions(source, target, values))
             found.what[some], found.contribution[some], found.share[some] = best.what, best.contribution, best.share
         return outgoing, found
@@ -209,16 +209,15 @@ class Explainer:
         """Return a sentence for each pair; ``detail(feature, pair, outgoing)`` returns a phrase about a feature."""
         labels, K = [", ".join(row[:2]) for row in self.words], len(self.words)
         result = []
-        for pair, (own, shares, way) in enumerate(
-            zip(reasons.what.tolist(), reasons.share.tolist(), outgoing.tolist(), strict=True)
-        ):
+        columns = (reasons.what.tolist(), reasons.share.tolist(), outgoing.tolist())
+        for pair, (own, shares, out) in enumerate(zip(*columns, strict=True)):
             named = []
             for what, share in zip(own, shares, strict=True):
                 if what >= K * K:
                     feature = what - K * K
-                    named.append(f"{share:.2f} {detail(feature, pair, way) or self.features.features[feature].name}")
+                    named.append(f"{share:.2f} {detail(feature, pair, out) or self.features.features[feature].name}")
                 elif what >= 0:
                     a, b = labels[what // K], labels[what % K]
-                    named.append(f"{share:.2f} {a} → {b}" if way else f"{share:.2f} {b} ← {a}")
+                    named.append(f"{share:.2f} {a} → {b}" if out else f"{share:.2f} {b} ← {a}")
             result.append("; ".join(named))
         return result

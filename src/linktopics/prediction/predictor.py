@@ -252,15 +252,17 @@ class Predictor:
         return self.explainer.reasons(shares, pairs)
 
     def _sentences(self, new: NewDocuments, pairs: Shortlist) -> list[str]:
-        outgoing, reasons = self.reasons(new, pairs)
+        is_outgoing, reasons = self.reasons(new, pairs)
 
-        def detail(feature: int, pair: int, way: bool) -> str:
+        def detail(feature: int, pair: int, outgoing: bool) -> str:
             row, candidate = int(pairs.rows[pair]), int(pairs.candidates[pair])
-            if new.known is not None:
-                return self.training.detail(feature, int(new.known[row]), candidate, "out" if way else "in")
-            return self.features.features[feature].detail(new.prepared[feature], row, candidate, way)
+            if new.known is None:
+                found = self.features.features[feature].detail(new.prepared[feature], row, candidate, outgoing)
+            else:
+                found = self.training.detail(feature, int(new.known[row]), candidate, "out" if outgoing else "in")
+            return found.text(self.network.vocabulary)
 
-        return self.explainer.sentences(reasons, outgoing, detail)
+        return self.explainer.sentences(reasons, is_outgoing, detail)
 
     def explain(self, source: Any, target: Any, documents: Documents | None, new_end: str = "source") -> pd.DataFrame:
         """Return the contributions to scores of pairs; new documents take the place of the end that is None.
@@ -272,10 +274,13 @@ class Predictor:
             if source is None or target is None:
                 raise DataError("one end of the pair is None; pass documents= to put new ones in its place.")
             a, b = self.network.index_of(source), self.network.index_of(target)
-            way: Direction = "out" if new_end == "source" else "in"
-            new, candidate = (a, b) if way == "out" else (b, a)
-            values = self.training.values(np.array([new]), np.array([candidate]), way)[0]
-            details = [self.training.detail(k, new, candidate, way) for k in range(len(self.features.features))]
+            direction: Direction = "out" if new_end == "source" else "in"
+            new, candidate = (a, b) if direction == "out" else (b, a)
+            values = self.training.values(np.array([new]), np.array([candidate]), direction)[0]
+            details = [
+                self.training.detail(k, new, candidate, direction).text(self.network.vocabulary)
+                for k in range(len(self.features.features))
+            ]
             return self.explainer.table(self._topics(a), self._topics(b), values, details)
         if (source is None) == (target is None):
             raise DataError("new documents take the place of one end: pass None for it and an id for the other.")
@@ -288,7 +293,7 @@ class Predictor:
             values = self.features.block(prepared, slice(row, row + 1), np.array([candidate]), outgoing)[0, 0]
             here, there = [shares[row] for shares in topics], self._topics(candidate)
             details = [
-                feature.detail(known, row, candidate, outgoing)
+                feature.detail(known, row, candidate, outgoing).text(self.network.vocabulary)
                 for feature, known in zip(self.features.features, prepared, strict=True)
             ]
             ends = {"source": here, "target": there} if outgoing else {"source": there, "target": here}

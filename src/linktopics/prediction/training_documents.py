@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.features import FeatureSet
+from linktopics.features import Detail, FeatureSet
 from linktopics.features.base import TrainingView
 from linktopics.features.degree import Links
 from linktopics.network import DocumentNetwork
@@ -39,9 +39,9 @@ class TrainingDocuments:
 
     def as_new(self, prepare: bool = True) -> NewDocuments:
         """Return all training documents in the place of new ones, perhaps without what features need of them."""
-        nobody = np.empty(0, np.int64)
+        no_pairs = np.empty(0, np.int64)
         features = self.features.features if prepare else []
-        prepared = [self.view(nobody, nobody, "out").prepared(feature) for feature in features]
+        prepared = [self.view(no_pairs, no_pairs, "out").prepared(feature) for feature in features]
         return NewDocuments(self.network.n_documents, [sample.doc_topic for sample in self.samples], prepared)
 
     def view(self, new: Indices, candidates: Indices, direction: Direction) -> TrainingView:
@@ -52,8 +52,8 @@ class TrainingDocuments:
         """Return the features of pairs."""
         return self.features.known_pairs(self.view(new, candidates, direction))
 
-    def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> str:
-        """Return a phrase that says what a feature of a pair comes from."""
+    def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> Detail:
+        """Return what a feature of a pair comes from."""
         view = self.view(np.array([new]), np.array([candidate]), direction)
         return self.features.features[feature].known_detail(view)
 

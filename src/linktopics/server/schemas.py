@@ -200,6 +200,7 @@ class Measure(_Estimate):
 
     name: str
     better: Literal["higher", "lower"]
+    description: str
 
 
 class Quality(Struct):

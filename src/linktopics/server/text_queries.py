@@ -151,7 +151,8 @@ class TextQueryEngine:
         predictor = self.samples.predictor
 
         def detail(row: int, j: int, outgoing: bool, feature: int) -> str:
-            return predictor.features.features[feature].detail(new.prepared[feature], row, j, outgoing)
+            found = predictor.features.features[feature].detail(new.prepared[feature], row, j, outgoing)
+            return found.text(self.network.vocabulary)
 
         found = make_suggestions(predictor, new, best)
         for row, suggestion in describe_suggestions(found, predictor, detail):

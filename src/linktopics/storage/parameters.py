@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.errors import ModelError, NetworkWarning
-from linktopics.features import PairFeature, Similarity, resolve_features
+from linktopics.features import PairFeature, resolve_features
 from linktopics.registry import FEATURE_KINDS, FEATURES
 from linktopics.sampler.runner import MAX_JOBS
 from linktopics.storage.manifest import format_value
@@ -74,13 +74,9 @@ def _python_number(value: Any) -> Any:
 
 def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Functions) -> str | PairFeature:
     if isinstance(described, str):
-        similarities = {f"{of}{part}" for of in ("tfidf", "topics") for part in ("", "-neighbours", "-centroid")}
-        if described in FEATURES:
-            return described
-        if described not in similarities:
+        if described not in FEATURES:
             raise FEATURES.missing(described)
-        of, _, part = described.partition("-")
-        return Similarity(of, part or "own")
+        return described
     if not all(isinstance(value, str | int | float | None) for value in described.values()):
         raise TypeError("a pair feature is not described by strings and numbers")
     more = {name: value for name, value in described.items() if name not in ("kind", "arrays")}

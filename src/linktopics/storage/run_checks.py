@@ -15,24 +15,18 @@ from numpy.typing import NDArray
 from linktopics.kernels.simd import padded
 from linktopics.model.run import TrainingRun
 from linktopics.storage.run_writer import SAMPLE_ARRAYS, STATE_ARRAYS
+from linktopics.utils.checks import check_array
 
 MAX_UNUSED_WORDS = 2**22
 """Words that no document has, where neither names nor samples say how many words there are."""
 
 Shape = tuple[int, ...]
 
-OF_FEATURES = ("word_topic", "alpha", "seed", "norm")
-"""Arrays of fitted features that kernels read."""
-
 
 def check_run(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
     """Raise ValueError if arrays do not have the types and shapes that the sampler and predictions rely on."""
     for name, array, kind, size in _expected(run, training):
-        if array.shape != size or array.dtype != kind:
-            raise ValueError(f"{name} is an array of {array.dtype} {array.shape} in place of {np.dtype(kind)} {size}")
-    for name, array in training.items():
-        if name.startswith("fitted ") and name.endswith("/seed") and array[0] < 0:
-            raise ValueError(f"{name} is {array[0]}, and a seed is not negative")
+        check_array(name, array, kind, size)
     for chain in run.chains:
         state, of = chain.state, f"chain {chain.number}"
         if len(state.generators) != run.settings.n_shards:
@@ -79,15 +73,9 @@ def _expected(run: TrainingRun, training: Mapping[str, NDArray]) -> Iterator[tup
         "word_topic": (np.float32, (V, padded(K))),
         "doc_topic": (np.float32, (n, K)),
         "alpha": (np.float64, (K,)),
-        "seed": (np.int64, (1,)),
-        "norm": (np.float64, (n,)),
     }
     for name, type_and_shape in of_training.items():
         yield name, training[name], *type_and_shape
-    for name, array in training.items():
-        own = name.rpartition("/")[2]
-        if name.startswith("fitted ") and own in OF_FEATURES:
-            yield name, array, *expected[own]
     for chain in run.chains:
         state, of = chain.state, f"chain {chain.number}"
         yield f"{of}, alpha", state.priors.alpha, *expected["alpha"]

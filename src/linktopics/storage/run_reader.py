@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.errors import CheckpointWarning, DataError, LinktopicsError, ModelError
-from linktopics.features import FeatureSet, FittedFeature, resolve_features, together
+from linktopics.features import FeatureSet, FittedFeature, PairFeature, resolve_features, together
 from linktopics.model.run import TrainingRun
 from linktopics.network import DocumentNetwork
 from linktopics.network.pairs import TrainingPairs
@@ -132,6 +132,8 @@ def _load(
             )
             run.calibration = _calibration(run, manifest)
             check_run(run, training)
+            for feature in resolve_features(parameters["pair_features"], parameters["intercept"]):
+                feature.check_arrays(network, settings, _arrays_of(feature, training))
     except DataError as error:
         raise ModelError(f"{folder.path}: the model is damaged ({format_error(error).rstrip('.')}).") from None
     return parameters, run, manifest.framed
@@ -169,16 +171,20 @@ def _load_features(
     folder: ModelFolder,
 ) -> list[FittedFeature]:
     """Return the features of a model, when they are first needed."""
-    fitted = []
     with _reading(folder):
-        for feature in resolve_features(parameters["pair_features"], parameters["intercept"]):
-            start = f"fitted {feature.name}/"
-            own = {name.removeprefix(start): values for name, values in training.items() if name.startswith(start)}
-            fitted.append(feature.restore(network, settings, own))
-        fitted = together(fitted)
+        fitted = together(
+            feature.restore(network, settings, _arrays_of(feature, training))
+            for feature in resolve_features(parameters["pair_features"], parameters["intercept"])
+        )
         if [column for feature in fitted for column in feature.columns] != columns:
             raise ValueError("the features are others than those of the weights")
     return fitted
+
+
+def _arrays_of(feature: PairFeature, training: dict[str, NDArray]) -> dict[str, NDArray]:
+    """Return the arrays that a feature wrote."""
+    start = f"fitted {feature.name}/"
+    return {name.removeprefix(start): values for name, values in training.items() if name.startswith(start)}
 
 
 def _chain(folder: ModelFolder, entry: ChainEntry, settings: Settings) -> Chain:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def check_whole_number(name: str, value: Any, least: int) -> None:
     """Raise ValueError if a parameter is not a whole number from `least` on; True and False are none.
@@ -18,3 +21,17 @@ def check_whole_number(name: str, value: Any, least: int) -> None:
     """
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+
+
+def check_array(name: str, array: NDArray, kind: type, shape: tuple[int, ...]) -> None:
+    """Raise ValueError if an array from a file does not have a type and a shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_array("weights", np.zeros(3), np.float64, (2,))
+    Traceback (most recent call last):
+    ValueError: weights is an array of float64 (3,) in place of float64 (2,)
+    """
+    if array.shape != shape or array.dtype != kind:
+        raise ValueError(f"{name} is an array of {array.dtype} {array.shape} in place of {np.dtype(kind)} {shape}")

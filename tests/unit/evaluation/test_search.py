@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, clone
 
 from linktopics import DataError, DocumentNetwork
 from linktopics.evaluation.evaluation import document_folds, evaluate
+from linktopics.evaluation.metrics import register_metric
 from linktopics.evaluation.search import LinkSearchCV
 from linktopics.registry import METRICS
 
@@ -68,6 +69,29 @@ def test_takes_the_best(metric):
     values = search.results_[metric]
     assert search.best_score_ == values[1] == (values.min() if METRICS[metric].sign < 0 else values.max())
     assert values.nunique() == 3
+
+
+@pytest.fixture
+def own_metrics():
+    """Two metrics that were registered by someone else."""
+    register_metric("first_words", of="word ranks", better="higher")(lambda ranks: float((ranks <= 1).mean()))
+    register_metric("nothing", of="link ranks", better="higher")(lambda ranks: float("nan"))
+    yield
+    del METRICS._found["first_words"]
+    del METRICS._found["nothing"]
+
+
+def test_a_registered_metric_of_words(own_metrics):
+    search = LinkSearchCV(Wordy(), {"sign": [-1.0, 1.0, 0.0]}, metric="first_words").fit(network())
+    assert search.best_params_ == {"sign": 1.0}
+    assert search.best_score_ == search.results_["first_words"].max() > 0
+    with pytest.raises(ValueError, match="metric is 'first_words', but the estimator has no method"):
+        LinkSearchCV(Noisy(), GRID, metric="first_words").fit(network())
+
+
+def test_a_metric_that_is_no_number_decides_nothing(own_metrics):
+    with pytest.raises(DataError, match=r"nothing is not a number in any fold for \{'noise': 1000.0\}"):
+        LinkSearchCV(Noisy(), GRID, metric="nothing").fit(network())
 
 
 def test_results_are_those_of_evaluate():

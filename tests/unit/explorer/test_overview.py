@@ -106,6 +106,7 @@ def test_quality(directed, tmp_path, form):
     measures = {measure["name"]: measure for measure in quality["measures"]}
     assert "word_rank" not in measures  # was not measured
     assert measures["auc"]["better"] == "higher"
+    assert measures["auc"]["description"] == "area under the ROC curve"
     assert measures["link_rank"]["better"] == "lower"
     own = result.folds.query("model == 'linktopics'")["auc"]
     assert measures["auc"]["mean"] == pytest.approx(own.mean(), rel=1e-3)

@@ -24,6 +24,7 @@ from support.feature_worlds import (
     NAMES,
     NETWORK,
     PAIR_MATRIX,
+    SIMILARITIES,
     TEXTS,
     TINY,
     K,
@@ -39,7 +40,7 @@ def test_features_of_a_fitted_model(model):
     directed = model.network_.directed
     signed = ["year of source - target"] if directed else []
     assert model.feature_names_ == [
-        "tfidf", "tfidf-neighbours", "tfidf-centroid", "topics-neighbours", *(DEGREES if directed else ["degree"]),
+        *SIMILARITIES, *(DEGREES if directed else ["degree"]),
         "intercept", "distance in year", *signed, "same venue", "shared authors", "co-read", "order",
     ]  # fmt: skip
     weights = np.array([sample.feature_weights for sample in model.samples_])

@@ -37,7 +37,8 @@ def told(model, document, candidate, outgoing):
     features = model.predictor.features
     prepared = features.prepare(Documents(csr_array(NEW)))
     fitted = zip(features.features, prepared, strict=True)
-    return {f.name: f.detail(known, document, candidate, outgoing) or f.name for f, known in fitted}
+    vocabulary = model.network_.vocabulary
+    return {f.name: f.detail(known, document, candidate, outgoing).text(vocabulary) or f.name for f, known in fitted}
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

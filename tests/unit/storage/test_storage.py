@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from linktopics import DataError, DocumentNetwork, NetworkWarning, RelationalTopicModel
 from linktopics.errors import ModelError
-from linktopics.features import FEATURES, Column, PairFeature, PairFunction, PairMatrix, Similarity, similarity, vectors
+from linktopics.features import FEATURES, Column, PairFeature, PairFunction, PairMatrix, similarity, vectors
 from linktopics.storage import folder as folders
 from linktopics.storage import run_writer
 from linktopics.storage.folder import MANIFEST
@@ -111,7 +111,7 @@ WITH_TEXTS = {
     "hinge, cached": ({}, {"loss": "hinge", "sampler": "cached", "margin": 0.5, "link_cost": 3.0}),
     "paper": ({}, {**PLAIN, "n_chains": 1, "negatives": 0.3}),
     "no links": ({"links": None}, {}),
-    "every feature": ({}, {"pair_features": [*FEATURES, Similarity("topics"), Similarity("topics", "centroid")]}),
+    "every feature": ({}, {"pair_features": [*FEATURES]}),
     "columns": (
         {"columns": COLUMNS, "labels": list("AB") * 5, "titles": ["One", None, *"abcdefgh"]},
         {"pair_features": COMPARED},

@@ -87,19 +87,14 @@ function quality({ meta }) {
   return section("Quality", lead, make("div", { class: "multiples measures" }, panels));
 }
 
-const MEASURES = {
-  link_rank: "mean rank of true links", median_rank: "median rank of true links", mrr: "mean reciprocal rank",
-  hits_at_20: "true links among the first 20", auc: "area under the ROC curve", word_rank: "mean rank of words",
-};
-
-function measurePanel({ name, better }, models) {
+function measurePanel({ name, better, description }, models) {
   const rows = models.flatMap(({ model, own, measures }) => measures.filter((each) => each.name === name && each.mean !== null)
     .map(({ mean, sd }) => ({ model, own, mean, sd })));
   const sign = better === "lower" ? 1 : -1;
   rows.sort((x, y) => sign * (x.mean - y.mean));
   const most = Math.max(...rows.map((row) => row.mean), 1e-12);
   return make("figure", { class: "measure" },
-    make("figcaption", {}, make("b", {}, MEASURES[name] ?? name), make("span", { class: "faint" }, ` ${better} is better`)),
+    make("figcaption", {}, make("b", {}, description), make("span", { class: "faint" }, ` ${better} is better`)),
     make("ul", { class: "bars" }, rows.map(({ model, own, mean, sd }) => make("li", { class: own ? "own" : null },
       make("span", { class: "name" }, model),
       shareBar(mean, most, { label: number(mean) + (sd === null ? "" : ` ± ${number(sd, 2)}`) })))));
