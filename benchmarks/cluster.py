@@ -42,13 +42,13 @@ def counted(corpus: Corpus, n_topics: int, n_shards: int, n_iterations: int) -> 
     sampler = Sampler(corpus, settings, initial_state(corpus, settings, np.random.SeedSequence(0)))
     for _ in range(n_iterations):
         sampler.step()
-    sent, seconds = sampler.sent.copy(), dict(sampler.seconds)
+    sent, seconds = sampler.pool.sent.copy(), dict(sampler.seconds)
     rounds: list[str] = []
     call_all = sampler.pool.call_all
     sampler.pool.call_all = lambda method, *args: (rounds.append(method), call_all(method, *args))[1]  # type: ignore[method-assign]
     for _ in range(n_iterations):
         sampler.step()
-    told = {name: amount / n_iterations for name, amount in (sampler.sent - sent).items()}
+    told = {name: amount / n_iterations for name, amount in (sampler.pool.sent - sent).items()}
     parts = sampler.parts
     ghosts = sum(part.corpus.n_documents - part.n_own for part in parts)
     crossing = sum(len(part.pairs) - part.n_own_pairs for part in parts)

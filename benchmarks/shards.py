@@ -108,7 +108,7 @@ def speed_rows(network: DocumentNetwork, topics: list[int], rounds: int) -> tupl
             ]
             for sampler in samplers:
                 step_seconds(sampler, 5)
-            before = samplers[0].sent.copy()
+            before = samplers[0].pool.sent.copy()
             best: list[dict[str, float]] = [{} for _ in samplers]
             for _ in range(rounds):
                 for number, sampler in enumerate(samplers):
@@ -121,7 +121,7 @@ def speed_rows(network: DocumentNetwork, topics: list[int], rounds: int) -> tupl
                 row |= {"two": best[1]["iteration"], "against_exact": exact / best[1]["iteration"]}
                 row["speedup"] = row["one"] / row["two"]
                 row |= {f"{step}_speedup": best[0][step] / best[1][step] for step in ("topics", "weights", "augmented")}
-                told = {kind: amount / rounds / 1e6 for kind, amount in (samplers[0].sent - before).items()}
+                told = {kind: amount / rounds / 1e6 for kind, amount in (samplers[0].pool.sent - before).items()}
                 parts = samplers[0].parts
                 owner = np.empty(corpus.n_documents, int)
                 for part in parts:

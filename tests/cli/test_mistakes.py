@@ -194,7 +194,11 @@ def nested(depth):
     ("change", "format", "sentence"),
     [
         (put("schedule", "more", to=1), "auto", "the model is damaged ("),
-        (put("parameters", "alpha", to=nested(900)), "json", "nested too deeply"),
+        (
+            put("parameters", "alpha", to=nested(900)),
+            "json",
+            "nested too deeply, as in no model",
+        ),
     ],
 )
 def test_info_of_a_hostile_model(change, format, sentence, copied):

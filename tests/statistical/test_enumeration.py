@@ -133,7 +133,7 @@ def test_frequencies_of_all_configurations(case):
 
     place = 1 << np.arange(corpus.n_tokens)[::-1]
     observed = np.zeros(len(p))
-    sampler.shard.hold(linear, quadratic)
+    sampler.shard.set_gaussian(linear, quadratic)
     for _ in range(SAMPLES):
         for _ in range(THIN):
             sampler.shard.draw_topics()

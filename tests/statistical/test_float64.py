@@ -107,7 +107,7 @@ def statistics(seed, sweep, n=1500, thin=4, loss="logistic"):
     sampler = worlds.make_sampler(make_corpus(documents, 6, pairs, label, False), "full", seed, 3, alpha=3.0, beta=0.3)
     set_weights(sampler, rng, "full", 2.0)
     augmented = rng.gamma(2.0, 0.5, len(pairs)) if loss == "logistic" else rng.gamma(2.0, 1.0, len(pairs))
-    sampler.shard.hold(*reference.gaussian_form(loss, augmented, label, 4.0, 2.0, 1.0))
+    sampler.shard.set_gaussian(*reference.gaussian_form(loss, augmented, label, 4.0, 2.0, 1.0))
     state, rows = sampler.state, []
     for number in range(n * thin):
         sweep(sampler.shard)

@@ -200,7 +200,7 @@ def test_draws_of_weights(kind, n_topics, monkeypatch):
     augmented = rng.gamma(2.0, 0.5, corpus.n_pairs)
     linear, quadratic = reference.gaussian_form("logistic", augmented, corpus.label, 4.0, 1.0, 1.0)
     state.generators[0] = noise = Recorder([94, K])
-    sampler.shard.hold(linear, quadratic)
+    sampler.shard.set_gaussian(linear, quadratic)
     sampler.draw_weights()
     found = reference.free_weights(state.weights, state.feature_weights, kind)
     if kind == "diagonal":

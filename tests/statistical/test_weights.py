@@ -54,7 +54,7 @@ def standardised_draws(sampler, kind, linear, quadratic, n, start=None):
     for i in range(n):
         if start is not None:
             state.weights, state.feature_weights = (part.copy() for part in start)
-        sampler.shard.hold(linear, quadratic)
+        sampler.shard.set_gaussian(linear, quadratic)
         sampler.draw_weights()
         if kind == "symmetric":
             np.testing.assert_allclose(state.weights, state.weights.T, rtol=0, atol=1e-9)
@@ -196,7 +196,7 @@ def test_both_methods_have_the_same_mean(features):
             linear = quadratic * rng.normal(0, 3, n)
             rows = explicit_rows(sampler, kind)
             mean, precision = reference.weight_posterior(rows, linear, quadratic, VARIANCE)
-            sampler.shard.hold(linear, quadratic)
+            sampler.shard.set_gaussian(linear, quadratic)
             sampler.draw_weights()
             draw = reference.free_weights(sampler.state.weights, sampler.state.feature_weights, kind)
             noise = np.sqrt(np.diag(np.linalg.inv(precision)))
@@ -228,7 +228,7 @@ def test_each_resort_draws_from_the_same_distribution(times, kind, features, mon
     label = sampler.corpus.label
     linear, quadratic = reference.gaussian_form("logistic", rng.gamma(2.0, 0.5, len(label)), label, 4.0, 1.0, 1.0)
     tried = refusing(monkeypatch, times)
-    sampler.shard.hold(linear, quadratic)
+    sampler.shard.set_gaussian(linear, quadratic)
     sampler.draw_weights()
     assert tried == list(weights.JITTERS[: times + 1])
     monkeypatch.undo()
@@ -250,7 +250,7 @@ def test_a_singular_precision_is_drawn_from(kind, method):
     rows = explicit_rows(sampler, kind)
     truth = rows @ rng.normal(size=rows.shape[1])
     quadratic = 10 ** rng.uniform(16, 18, n)
-    sampler.shard.hold(quadratic * truth, quadratic)
+    sampler.shard.set_gaussian(quadratic * truth, quadratic)
     for _ in range(20):
         sampler.draw_weights()
         state = sampler.state
@@ -294,7 +294,7 @@ def test_what_is_not_finite_is_refused(kind, method):
     rng = np.random.default_rng(47)
     sampler = network(rng, 3, kind, method)
     n = sampler.corpus.n_pairs
-    sampler.shard.hold(np.ones(n), np.full(n, np.inf))
+    sampler.shard.set_gaussian(np.ones(n), np.full(n, np.inf))
     with (
         np.errstate(all="ignore"),
         pytest.raises(SamplingError, match=r"the weights could not be drawn: .* take small"),

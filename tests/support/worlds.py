@@ -130,7 +130,7 @@ def trace_of_sweep(sampler, linear, quadratic):
     K, state = sampler.settings.n_topics, sampler.state
     before = state.assignments.copy()
     trace = np.zeros((len(before), state.doc_topic.shape[1]), np.float32)
-    sampler.shard.hold(linear, quadratic)
+    sampler.shard.set_gaussian(linear, quadratic)
     sampler.shard.draw_topics(trace)
     assert np.isfinite(trace).all()
     assert (trace >= 0).all()

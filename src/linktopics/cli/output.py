@@ -113,8 +113,8 @@ def emit(result: Result, format: str) -> None:
         _write(result, resolve_format(format))
     except RecursionError:
         raise DataError(
-            f"the result of {result.command} is nested too deeply, so linktopics did not write the model; take it from "
-            "a copy, or fit it again."
+            f"the result of {result.command} is nested too deeply, as in no model that linktopics has written; take "
+            "the model from a copy, or fit it again."
         ) from None
 
 

@@ -318,6 +318,7 @@ class Explorer:
 
     def documents_at(self, rows: slice, suggestions: int = N_SUGGESTIONS) -> list[dict[str, Any]]:
         """Return the same for consecutive documents; several cost little more than one."""
+        rows = slice(rows.start, min(rows.stop, len(self.network)))
         links = self.links.of(rows)
         suggested = self.links.suggested(rows, suggestions) if suggestions and self.network.n_links else {}
         return [self._document(i, links.get(i, []), suggested.get(i, [])) for i in range(rows.start, rows.stop)]

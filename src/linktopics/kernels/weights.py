@@ -220,7 +220,7 @@ def diagonal_sums(row, topic, share, source, target, quadratic, linear, features
 
 @precise_kernel
 def cross_sums(row, topic, share, out_start, target, quadratic, features, result):
-    """result[k, l] = sum_e quadratic_e zbar_i[k] zbar_j[l] x_e, where x_e are the features of pair e."""
+    """result[k, l, f] = sum_e quadratic_e zbar_i[k] zbar_j[l] x_e[f], where x_e are the features of pair e."""
     result[:] = 0.0
     n_topics, n_features = result.shape[1:]
     pulled = np.empty((n_topics, n_features))

@@ -21,7 +21,7 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
     first. Columns are separated by tabs or by spaces; blanks around ids are no part of them.
     """
     labels: list[str] = []
-    rows: list[np.ndarray] = []
+    rows: list[sparse.csr_array] = []
     links: list[tuple[str, str]] = []
     places: dict[str, str] = {}  # file and line of each id
     for content in _content_files(Path(path)):
@@ -30,10 +30,10 @@ def read_linqs(path: str | os.PathLike[str]) -> CountParts:
     if not rows:
         raise DataError(f"{path}: there are no documents in it; a line is: id, a flag per word, label.")
     return {
-        "counts": sparse.csr_array(np.vstack(rows)),
+        "counts": sparse.csr_array(sparse.vstack(rows)),
         "links": links,
         "ids": list(places),
-        "vocabulary": [f"w{word}" for word in range(len(rows[0]))],
+        "vocabulary": [f"w{word}" for word in range(rows[0].shape[1])],
         "labels": labels,
         "titles": None,
     }
@@ -73,7 +73,7 @@ def _cites_beside(content: Path) -> Path:
     return cites
 
 
-def _read_content(path: Path, places: dict[str, str], labels: list[str], rows: list[np.ndarray]) -> None:
+def _read_content(path: Path, places: dict[str, str], labels: list[str], rows: list[sparse.csr_array]) -> None:
     """Add the documents of one file: where each id was found, its label and its row of counts."""
     for number, line in nonblank(read_rows(path)):
         name, separator, rest = _partition(line)
@@ -88,15 +88,15 @@ def _read_content(path: Path, places: dict[str, str], labels: list[str], rows: l
             raise line_error(
                 path, number, f"{row!r} is not a word count", "counts are whole numbers of up to nine digits"
             )
-        if rows and len(row) != len(rows[0]):
-            wrong = f"there are {len(row):,} word columns where the first document has {len(rows[0]):,}"
+        if rows and len(row) != rows[0].shape[1]:
+            wrong = f"there are {len(row):,} word columns where the first document has {rows[0].shape[1]:,}"
             raise line_error(path, number, wrong, "give every document the same words")
         place = f"{path}:{number}"
         if places.setdefault(name, place) != place:
             wrong = f"the id {name!r} is that of {places[name]} already"
             raise line_error(path, number, wrong, "give every document its own id")
         labels.append(label)
-        rows.append(row)
+        rows.append(sparse.csr_array(row[None]))
 
 
 def _partition(line: str) -> tuple[str, str, str]:

@@ -43,7 +43,7 @@ class Shard:
     Attributes
     ----------
     linear, quadratic : ndarray of shape (n_pairs,)
-        The Gaussian form of the loss, as `condition` or `hold` left it.
+        The Gaussian form of the loss, as `condition` or `set_gaussian` left it.
     """
 
     def __init__(self, part: Partition, settings: Settings, state: State) -> None:
@@ -52,8 +52,8 @@ class Shard:
         self.settings = settings
         self.state = state
         self.loss = make_loss(settings, corpus.label)
-        own = slice(0, part.n_own_pairs)
-        self._own_loss = type(self.loss)(corpus.label[own], self.loss.cost[own], settings.margin)
+        all_own = part.n_own_pairs == len(corpus.label)
+        self._own_loss = self.loss if all_own else make_loss(settings, corpus.label[: part.n_own_pairs])
         width = padded(settings.n_topics)
         self._topics = (0,) * width
         self._U = np.zeros((width, width), np.float32)
@@ -75,9 +75,9 @@ class Shard:
 
     def condition(self) -> None:
         """Compute the Gaussian form of the loss, given the augmented variables."""
-        self.hold(*self.loss.gaussian(self.state.augmented))
+        self.set_gaussian(*self.loss.gaussian(self.state.augmented))
 
-    def hold(self, linear: Array, quadratic: Array) -> None:
+    def set_gaussian(self, linear: Array, quadratic: Array) -> None:
         """Set the Gaussian form of the loss."""
         self.linear, self.quadratic, self._sums = linear, quadratic, None
 

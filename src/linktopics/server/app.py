@@ -148,7 +148,7 @@ class Api:
         self.decoder = RequestDecoder(limits, explorer.n_topics)
         self.cache = ResponseCache(limits.answers)
         self.pool = ThreadPoolExecutor(3, thread_name_prefix="linktopics-server")
-        if isinstance(handler, TextHandler):
+        if not isinstance(handler, Workers):
             suggest, analyze = in_threads(handler.suggest, self.pool), in_threads(handler.analyze, self.pool)
             concurrency = 1
         else:

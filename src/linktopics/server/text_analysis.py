@@ -95,6 +95,7 @@ class TextReader:
         if self.network.vectorizer is None:
             raise DataError("The model was fitted to word counts and cannot read texts.")
         words = Counter(self._analyzer(text)) if self._analyzer is not None else Counter[str]()
+        self._check_length(words.total())
         numbers = [self._numbers.get(word, -1) for word in words]
         if self.is_plain:
             binary = self.network.vectorizer.binary
@@ -110,14 +111,16 @@ class TextReader:
                 if number not in found:  # the analyzer of the vectorizer is missing or incomplete
                     words[str(number if names is None else names[number])] = n
                     numbers.append(number)
-        total = max(words.total(), int(counts.sum()))
-        if total > self.max_words:
-            raise DataError(f"The text has {total:,} words; at most {self.max_words:,} can be asked about.")
+            self._check_length(int(counts.sum()))
         listed = list(words)
         return PastedText(
             listed, list(words.values()), numbers, self._marks(text, listed), np.ascontiguousarray(known, np.int32),
             np.ascontiguousarray(counts, np.int32),
         )  # fmt: skip
+
+    def _check_length(self, n_words: int) -> None:
+        if n_words > self.max_words:
+            raise DataError(f"The text has {n_words:,} words; at most {self.max_words:,} can be asked about.")
 
     def _marks(self, text: str, words: list[str]) -> list[Mark]:
         if self.find_words is None:

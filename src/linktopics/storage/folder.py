@@ -156,7 +156,7 @@ class ModelFolder:
         """Raise ModelError if the folder holds no model."""
         if not self.path.is_dir():
             raise ModelError(f"{self.path}: there is no such folder; check the path of the model.")
-        if not (self.path / MANIFEST).exists() and not self.has_previous:
+        if not os.path.lexists(self.path / MANIFEST) and not self.has_previous:
             raise ModelError(f"{self.path}: the folder holds no {MANIFEST}, so it is not a model.")
 
     def is_intact(self) -> bool:

@@ -180,7 +180,6 @@ def _after_fork() -> None:
     _guard = threading.Lock()
     for lock in list(_held_locks.values()):
         lock._close()
-    _held_locks.clear()
 
 
 if hasattr(os, "register_at_fork"):

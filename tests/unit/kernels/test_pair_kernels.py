@@ -145,9 +145,10 @@ def test_curvatures(world, kind):
 
 @TOPICS
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_cross_sums(world, order):
-    features = np.asarray(world.rng.normal(size=(len(world.target), 3)), order=order)
-    result = np.empty((world.K, world.K, 3))
+@pytest.mark.parametrize("n_features", [0, 1, 3])
+def test_cross_sums(world, n_features, order):
+    features = np.asarray(world.rng.normal(size=(len(world.target), n_features)), order=order)
+    result = np.full((world.K, world.K, n_features), np.nan)
     cross_sums(*world.shares, world.out_start, world.target, world.quadratic, features, result)
     weighted = world.quadratic[:, None, None] * world.right[:, :, None] * features[:, None]
     np.testing.assert_allclose(result, np.einsum("ek,elf->klf", world.left, weighted), rtol=1e-9, atol=1e-12)

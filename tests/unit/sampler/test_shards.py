@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from linktopics.datasets import make_network
 from linktopics.engines import Ray, Threads, resolve_engine
 from linktopics.errors import EngineError, SamplingError
 from linktopics.network.pairs import sample_pairs
+from linktopics.registry import LOSSES
 from linktopics.sampler import Corpus, Priors, Sampler, Seeds, initial_state
+from linktopics.sampler.losses import LogisticLoss
 from linktopics.sampler.sampler import MAX_LOSSES
 from linktopics.sampler.shard_pool import LocalShardPool, WorkersLostError, n_bytes
 from support import reference
@@ -40,6 +43,21 @@ def assert_same(one, two):
     np.testing.assert_array_equal(one.streams, two.streams)
     assert [g.bit_generator.state for g in one.generators] == [g.bit_generator.state for g in two.generators]
     assert one.log_joint == two.log_joint
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_a_loss_that_changes_its_costs_changes_them_once(n_shards, monkeypatch):
+    """A registered loss with costs of its own has the same ones where it draws and where it conditions."""
+
+    @dataclass
+    class Tempered(LogisticLoss):
+        def __post_init__(self):
+            self.cost = self.cost / 2
+
+    monkeypatch.setitem(LOSSES._found, "tempered", (Tempered, __name__))
+    corpus = make_corpus()
+    tempered = make_sampler(corpus, n_shards, loss="tempered", link_cost=6.0, nonlink_cost=2.0)
+    assert_same(run(tempered), run(make_sampler(corpus, n_shards, link_cost=3.0, nonlink_cost=1.0)))
 
 
 # --- chains -----------------------------------------------------------------------------------------------------------
@@ -104,7 +122,7 @@ def test_weights_of_shards_are_those_of_the_whole(weights, directed, n_topics):
         quadratic = 1e10 * rng.gamma(2.0, size=corpus.n_pairs)
         linear = quadratic * rng.normal(size=corpus.n_pairs)
         for shard in sampler.pool.shards:
-            shard.hold(linear[shard.part.pairs], quadratic[shard.part.pairs])
+            shard.set_gaussian(linear[shard.part.pairs], quadratic[shard.part.pairs])
         sampler.draw_weights()
         drawn.append(np.append(sampler.state.weights, sampler.state.feature_weights))
     zero = np.abs(drawn[0]) < 1e-12

@@ -68,6 +68,21 @@ def test_vectorizers_of_other_kinds_count_themselves():
     )
 
 
+class Folded(TfidfVectorizer):
+    """Counts words as another form of them that its analyzer does not show."""
+
+    def transform(self, texts):
+        return super().transform([text.replace("lynxes", "cats") for text in texts])
+
+
+def test_the_limit_counts_every_word_once():
+    network = small_network()
+    network.vectorizer = Folded(use_idf=False, norm=None, vocabulary=network.vocabulary.tolist()).fit([""])
+    assert len(TextReader(network, 5).read("lynxes lynxes lynxes moons moons").known) == 2
+    with pytest.raises(DataError, match="The text has 6 words; at most 5"):
+        TextReader(network, 5).read("lynxes lynxes lynxes moons moons moons")
+
+
 def test_models_that_cannot_read():
     counted = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)])
     with pytest.raises(DataError, match="cannot read texts"):
