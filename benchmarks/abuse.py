@@ -1,7 +1,7 @@
 """The server under abuse: whether those who ask as they should are answered as ever while others do all they can.
 
     python benchmarks/abuse.py [--data FOLDER] [--quick] [--model FOLDER] [--connections 50] [--seconds 60]
-        [--json benchmarks/results/abuse.json]
+        [--json FILE]
 
 A model of Cora is fitted, or taken from --model, and served by `linktopics serve`, twice. The first server is asked
 some questions one after the other, and nothing else. The second is asked the same by many connections at once, while

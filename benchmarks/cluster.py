@@ -141,15 +141,15 @@ def main() -> None:
     rows = [{"what": name, "one": one[name], "all": each[name]} for name in one]
     note = (
         f"{DOCUMENTS:,} documents of {LENGTH} tokens, {WORDS:,} words, K = {n_topics}, {MACHINES} machines. Ghosts are "
-        "at most as many as ends of pairs between shards; among so many documents hardly two are the same. What is "
-        "sent between shards of one machine is counted as if it left it. Nobody has run this."
+        "at most as many as ends of pairs between shards; with so many documents almost all are different. What is "
+        "sent between shards of one machine is counted as if it left the machine. This configuration has not been run."
     )
     tables.append(table("A hundred machines", NEED_COLUMNS, rows, note))
     about = (
         "Non-links are pairs at random, so they lead to other shards, and the topics of their documents have to be "
-        "known there: they make most of the memory. Messages grow with the square of the number of shards: a shard per "
+        "known there: they take most of the memory. Messages grow with the square of the number of shards: a shard per "
         "core of every machine is more than Ray can carry, and a shard per machine leaves its other cores idle. A "
-        "nearer limit than both: the program that starts the fit holds all documents."
+        "lower limit than either: the program that starts the fit holds all documents."
     )
     finish("What a hundred machines would need", about, tables, arguments, [] if arguments.no_ray else ["ray"])
 

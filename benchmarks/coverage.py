@@ -21,7 +21,7 @@ from common import Row, finish, options, table
 from linktopics import RelationalTopicModel, datasets
 from linktopics.errors import ignore_mixing_warnings
 from linktopics.network.inputs import Documents
-from linktopics.prediction.calibration import either_way
+from linktopics.prediction.calibration import either_direction
 from linktopics.prediction.ranking import Shortlist, best_of_each
 
 MASS, N_NEW, TOP, PER_DOCUMENT = 0.9, 100, 10, 50
@@ -47,7 +47,7 @@ def true_probabilities(truth: Any, new: Any, known: Any, direction: str) -> Any:
     """Return the probabilities that links were drawn with, new x known documents."""
     scores = truth.zbar @ truth.weights @ truth.zbar.T + truth.intercept
     out, into = expit(scores[np.ix_(new, known)]), expit(scores[np.ix_(known, new)]).T
-    return {"out": out, "in": into, "both": either_way(out, into)}[direction]
+    return {"out": out, "in": into, "both": either_direction(out, into)}[direction]
 
 
 def ranges_of(model: Any, documents: Any, rows: Any, candidates: Any, direction: str) -> tuple[Any, Any, Any]:
@@ -110,7 +110,10 @@ def main() -> None:
                 found.setdefault((direction, which), []).append(one)
         rows += [row_of(world, direction, which, one) for (direction, which), one in found.items()]
     shares = [row["covered"] for row in rows]
-    note = f"Of ranges called {MASS:.0%}, {min(shares):.0%} to {max(shares):.0%} hold the true probability."
+    note = (
+        f"Ranges over {MASS:.0%} of the samples contain the true probability in {min(shares):.0%} to {max(shares):.0%} "
+        "of cases."
+    )
     made = table("Ranges over posterior samples", COLUMNS, rows, note)
     about = " ".join(" ".join(__doc__.split("\n\n")[2:]).split())
     finish("Coverage", about, [made], arguments, lowest=min(shares), highest=max(shares))

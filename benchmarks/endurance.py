@@ -152,12 +152,12 @@ async def slow_connections(address: Address, questions: AllQuestions, n_slow: in
     rows = []
     drawn = ((kind, asked) for kind, asked in questions if kind in ("document", "search", "topic", "suggestions"))
     for n in (0, n_slow):
-        over, kinds = asyncio.Event(), {"stays open": Told(), "a new one each time": Told()}
+        over, kinds = asyncio.Event(), {"one persistent connection": Told(), "a new connection per request": Told()}
         code = f"import endurance; endurance.drip_all(*{address}, {n}, {seconds + START})"
         dripping = asyncio.ensure_future(asyncio.to_thread(in_process, code))
         await asyncio.sleep(START)
         tasks = [
-            asyncio.ensure_future(ask_honestly(address, drawn, over, kind == "stays open", told))
+            asyncio.ensure_future(ask_honestly(address, drawn, over, kind == "one persistent connection", told))
             for kind, told in kinds.items()
         ]
         await asyncio.sleep(seconds)
@@ -228,7 +228,7 @@ MEMORY = {
     "server": ("server, MB", "{:.0f}"),
     "workers": ("workers, MB", "{}"),
     "all": ("all, MB", "{:.0f}"),
-    "failed": ("not 200", "{:,}"),
+    "failed": ("responses other than 200", "{:,}"),
 }
 
 
@@ -239,7 +239,7 @@ def main() -> None:
         ("--model", {"type": Path, "metavar": "FOLDER", "help": "a fitted model"}),
         ("--slow", {"type": int, "default": 900, "help": "slow connections"}),
         ("--seconds", {"type": float, "default": 40.0, "help": "how long they are there"}),
-        ("--requests", {"type": int, "default": 50_000, "help": "requests after which memory is looked at no more"}),
+        ("--requests", {"type": int, "default": 50_000, "help": "requests to send while memory is measured"}),
     )
     if arguments.quick:
         arguments.seconds, arguments.requests = min(arguments.seconds, 12.0), min(arguments.requests, 4_000)
@@ -256,14 +256,14 @@ def main() -> None:
             with served(model) as server:
                 asyncio.run(many_requests(server, questions, 200))
                 rows = asyncio.run(slow_connections(server.address, questions, arguments.slow, arguments.seconds))
-                note = f"Afterwards the log had {len(server.log.read_text().splitlines())} lines."
+                n_lines = len(server.log.read_text().splitlines())
+                note = f"The server's log had {n_lines} lines." if n_lines else "The server's log stayed empty."
             tables.append(table("Slow connections", SLOW, rows, note))
         if arguments.requests:
             with served(model) as server:
                 rows = asyncio.run(many_requests(server, questions, arguments.requests))
-            tables.append(
-                table("Memory", MEMORY, rows, "Resident memory; pages of the model's files are in all of them.")
-            )
+            note = "Resident memory; each process counts the pages of the mapped model files."
+            tables.append(table("Memory", MEMORY, rows, note))
     about = "`linktopics serve`, queried over the loopback interface by a process on the same cores."
     finish("The server over time", about, tables, arguments, ["starlette", "uvicorn", "httptools"])
 

@@ -21,7 +21,7 @@ from typing import Any
 from common import finish, one_thread, options, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from linktopics.sampler.debug import checked
+from linktopics.sampler.debug import debug_checks
 from support.extreme_worlds import KINDS, NETWORKS, SETTINGS, fit_and_check, network
 
 COLUMNS = {
@@ -56,7 +56,7 @@ def main() -> None:
     share = min(arguments.share, 0.002) if arguments.quick else arguments.share
     every = max(1, round(1 / share))
     rows, count = [], 0
-    with one_thread(), checked():
+    with one_thread(), debug_checks():
         for name in [arguments.only] if arguments.only else NETWORKS:
             began, row = time.perf_counter(), {"network": name, "models": 0, "failed": 0}
             for setting, chosen, kind in cases(name):

@@ -1,4 +1,4 @@
-"""How the cost of an iteration grows: with documents, topics and pairs; and the weight step beside the sweep.
+"""How the cost of an iteration grows: with documents, topics and pairs; and the weight step compared with the sweep.
 
     python benchmarks/growth.py [--quick] [--only documents topics pairs debian]
         [--json benchmarks/results/growth.json]
@@ -121,9 +121,9 @@ def main() -> None:
                 **{f"{step}_ms": COLUMNS[f"{step}_ms"] for step in STEPS},
                 "weights_over_topics": ("weights / topics", "{:.2f}"),
             }
-            tables.append(table("The weight step beside the sweep on debian", columns, [debian_row(arguments)]))
+            tables.append(table("The weight step compared with the sweep on debian", columns, [debian_row(arguments)]))
     about = (
-        f"Simulated documents of {LENGTH} tokens; what does not vary is {PLAIN['documents']:,} documents, K = "
+        f"Simulated documents of {LENGTH} tokens; fixed values are {PLAIN['documents']:,} documents, K = "
         f"{PLAIN['topics']}, {PLAIN['pairs']} pairs per document, of which half are links. One thread; the fastest of "
         f"{TIMED} iterations after {WARM}. “Rest” is mostly the log joint that is recorded after every sweep."
     )

@@ -1,4 +1,4 @@
-"""Probabilities of links of documents that a model has not seen, beside how many links these documents have.
+"""Probabilities of links of documents that a model has not seen, compared with the links that these documents have.
 
     python benchmarks/held_out.py --json studies/calibration/held-out.json
 
@@ -8,7 +8,7 @@ own (of pairs as it was trained on), those corrected for the sampling of non-lin
 documents held out within the training documents, which is what predict_links gives. Links count either way; each
 direction is corrected, and measured, on its own.
 
-A second table has the last of these where a fifth of the documents, drawn at random, has lost its words.
+A second table repeats the last one after removing the words of a random fifth of the documents.
 
 The results hold the points of the figure, too: `bins`, by data set and kind of probability.
 """
@@ -68,9 +68,9 @@ STUB_COLUMNS = {
 
 STUB_NOTE = (
     "A document without words has the topics of the prior, and features that compare its words with others' have their "
-    "average. Links of new documents without words are predicted too rarely, probably by the latter: where links are "
-    "rare the probability at the average of a feature is below the average of the probabilities. Of a training "
-    "document without words there are still the words of its neighbours."
+    "average. Links of new documents without words get too low probabilities, probably because of the latter: where "
+    "links are rare the probability at the average of a feature is below the average of the probabilities. For a "
+    "training document without words, the words of its neighbours are still known."
 )
 
 
@@ -119,7 +119,7 @@ def fold_of(network: Any, train: Any, test: Any, seed: int, quick: bool) -> tupl
 
 
 def slope_of(odds: Any, linked: Any) -> float:
-    """Return the slope of the logistic regression of links on log-odds: 1 if these are right, less if too sure."""
+    """Return the slope of the logistic regression of links on log-odds: 1 if these are right, less if overconfident."""
 
     def badness(c: Any) -> tuple[float, Any]:
         x = c[0] + c[1] * odds

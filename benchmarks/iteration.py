@@ -1,4 +1,4 @@
-"""Whole iterations beside a compiled version of the paper's algorithm, and training beside topica's RTM.
+"""Whole iterations compared with a compiled version of the paper's algorithm, and training with topica's RTM.
 
     python benchmarks/iteration.py [--quick] [--only paper growth topica]
         [--json benchmarks/results/iteration.json]
@@ -231,18 +231,19 @@ def main() -> None:
         if "topica" in arguments.only:
             per_pass, scores = topica_rows(arguments)
             note = (
-                "K = 20. A pass visits every token once: a sweep of ours, or of topica's Gibbs sampler, of which one "
-                "iteration has three; an iteration of its variational inference has 15. Seconds per pass are the slope "
-                "between the shortest and the longest training; ours have all steps of an iteration in them."
+                "K = 20. A pass visits every token once. It is one of our sweeps; an iteration of topica's Gibbs "
+                "sampler has three, one of its variational inference 15. Seconds per pass are the slope between the "
+                "shortest and the longest training; ours include all steps of an iteration."
             )
-            tables.append(table("A pass of training beside topica's RTM", PASS_COLUMNS, per_pass, note))
+            tables.append(table("A pass of training compared with topica's RTM", PASS_COLUMNS, per_pass, note))
             note = (
                 "Documents are split 80 to 20. Test documents are scored by their words against all training "
-                "documents; AUC of their links with them. topica has its default settings; it says of its Gibbs "
-                "inference that the coefficients of links are negative, and to take the variational one for scores."
+                "documents; AUC of their links with them. topica has its default settings; its documentation "
+                "says that the coefficients of links of its Gibbs inference are negative, and recommends the "
+                "variational inference for scores."
             )
             tables.append(table("Held-out links against seconds of training", AUC_COLUMNS, scores, note))
-    about = "One thread; all that is compared is timed in turn in one run."
+    about = "One thread; all versions are timed alternately in one run."
     finish("Whole iterations, and training", about, tables, arguments, ["topica"])
 
 

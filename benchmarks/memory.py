@@ -1,17 +1,17 @@
-"""Peak of memory of a fit, beside the sum of the arrays that must exist.
+"""Peak of memory of a fit, compared with the sum of the arrays that must exist.
 
     python benchmarks/memory.py [--quick] [--documents 1000000] [--json benchmarks/results/memory.json]
     python benchmarks/memory.py --defaults [--quick] [--json benchmarks/results/memory-defaults.json]
 
 Each fit runs in a process of its own: one as the defaults have it, with features of pairs and with probabilities
-calibrated on held-out documents, for which chains go on over a second network; one without features; and one that has
-neither features nor a second network, but corrects probabilities for the sampling of non-links by the formula. Only the
-numbers of chains, samples, sweeps and non-links are smaller than the defaults; more sweeps need no more memory. Counted
-is what a fit holds at its peak beyond the interpreter with its imports and compiled kernels; a fit of a few documents
-goes before, so that these are there. Needs Linux, and at a million documents 6 GB of memory, 3 GB of disk, and half an
-hour.
+calibrated on held-out documents, for which chains continue over a second network; one without features; and one that
+has neither features nor a second network, but corrects probabilities for the sampling of non-links by the formula. Only
+the numbers of chains, samples, sweeps and non-links are smaller than the defaults; more sweeps need no more memory.
+Counted is what a fit holds at its peak beyond the interpreter with its imports and compiled kernels; a fit of a few
+documents goes before, so that these are there. Needs Linux, and at a million documents 6 GB of memory, 3 GB of disk,
+and half an hour.
 
-With --defaults chains, samples and non-links are the defaults, too, for networks of several sizes.
+With --defaults chains, samples and non-links also have their defaults, for networks of several sizes.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PASSING = ("U zbar and U^T zbar of documents", "linear and quadratic terms (floa
 """What is there only while a chain runs."""
 
 NOTE = (
-    "The second network is the first without the documents that are held out. Of U zbar, U^T zbar and the terms there "
-    "are only those of the chain that runs."
+    "The second network is the first without the documents that are held out. Of U zbar, U^T zbar and the terms only "
+    "those of the running chain are kept."
 )
 
 CHILD = """
@@ -157,8 +157,8 @@ def main() -> None:
     about = (
         f"`RelationalTopicModel({K}, n_chains=1, negatives={NEGATIVES}).fit(network)` on {documents:,} simulated "
         f"documents with {tokens:,} tokens and {links:,} links, and as many non-links; three iterations, one sample, "
-        "and two iterations for calibration. All else are the defaults. Below, the same with `pair_features=None, "
-        'calibration="sampling"`. MB are 2^20 bytes.'
+        "and two iterations for calibration. Everything else has its default. Below, the same with "
+        '`pair_features=None, calibration="sampling"`. MB are 2^20 bytes.'
     )
     tables = [
         table("Memory of a fit", columns, rows_of(whole), NOTE),
@@ -190,8 +190,8 @@ def measure_defaults(arguments: Any) -> None:
     about = (
         f"`RelationalTopicModel({K}, n_jobs=-1).fit(network)` on simulated documents of {LENGTH} tokens, with the "
         "default numbers of chains, samples and non-links, features and calibration on held-out documents. Only "
-        "sweeps are fewer, which need no memory. Counted as above. Samples of all chains are K numbers of four bytes "
-        "for each document and sample, 8 KB for each document."
+        "the number of sweeps is smaller, which does not affect memory. Counted as above. Samples of all chains are K "
+        "numbers of four bytes for each document and sample, 8 KB for each document."
     )
     finish("Memory of a fit with all defaults", about, [table("Peaks", columns, rows)], arguments)
 

@@ -2,7 +2,7 @@
 
     python benchmarks/page.py [FOLDER]
 
-FOLDER is benchmarks/results by default; the page is README.md in it. No number on the page is written by hand.
+FOLDER is benchmarks/results by default; the page is README.md in it. All numbers come from the results.
 Figures are not kept in the repository: the page has a line for each, which the documentation shows as the picture.
 """
 
@@ -43,27 +43,12 @@ MARKS = ("<!-- from benchmarks/page.py -->", "<!-- end -->")
 WIDTH = 120
 INTRODUCTION = """# Performance
 
-Every number on this page was written by the command above it, which anyone can run; with `--quick` it takes a minute or
-so. What is compared was timed in one run on one machine, so ratios hold where seconds do not. The
-data sets are those of `linktopics.datasets`, Cora as it ships with the R package lda (cora-r), and the packages of
-Debian 12 (debian). `python benchmarks/page.py` puts the page together and draws the figures.
+Every table on this page was written by the command above it; with `--quick` a command takes a minute or so. What is
+compared was timed in one run on one machine, so ratios hold where seconds do not. The data sets are those of
+`linktopics.datasets`, Cora as it ships with the R package lda (cora-r), and the packages of Debian 12 (debian). All are
+read from `$LINKTOPICS_DATA`; cora-r and debian are not downloaded by linktopics. `python benchmarks/page.py` writes
+this page and draws the figures.
 """
-
-CORRECTIONS = {
-    "sweep": (
-        "Corrected on 2026-11-18: in earlier versions of this page the rows of K = 100 were those of a wrong sampler, "
-        "which counted pairs that enter a document twice for some topics at most K above 64 (CHANGELOG.md). Its topics "
-        "collapsed: “topics per document” fell from 10.7, 6.4 and 6.8 at K = 50 (cora-r, cora, debian) to 6.5, 2.5 and "
-        "3.5 at K = 100. Now it does not fall. Up to K = 50 the sampler is the same as before, and the machine another."
-    ),
-    "growth": (
-        "Corrected on 2026-11-18: in earlier versions of this page the rows of K = 100 and 200 and the weight step on "
-        "debian were those of the wrong sampler named above. A collapsed model is quicker: this command with `--only "
-        "debian`, run once at the commit before the correction and then once after it, took 1.3 times as long for the "
-        "sweep after it, and 1.5 times as long for the weight step."
-    ),
-}
-"""What earlier versions of a section had wrong, and why."""
 
 
 def markdown(made: dict[str, Any]) -> list[str]:
@@ -85,8 +70,6 @@ def section(name: str, results: dict[str, Any]) -> list[str]:
     if results["quick"]:
         lines += ["This was only a trial, with `--quick`.", ""]
     lines += [textwrap.fill(results["about"], WIDTH), ""]
-    if name in CORRECTIONS:
-        lines += [textwrap.fill(CORRECTIONS[name], WIDTH), ""]
     for made in results["tables"]:
         lines += markdown(made)
     for figure_name, draw in FIGURES.get(name, {}).items():
@@ -120,7 +103,8 @@ def speeds(found: dict[str, dict[str, Any]]) -> str:
     """Return what the README says about speed: numbers of the results, and nothing else."""
     sweep = {(row["data"], row["topics"]): row for row in rows_of(found["sweep"], "exact_over_tomotopy")}
     first = sweep["cora-r", 20]
-    others = " and ".join(f"{sweep[name, 20]['exact_over_tomotopy']:.2f} on {name}" for name in ("cora", "debian"))
+    cora, debian = (f"{sweep[name, 20]['exact_over_tomotopy']:.2f}" for name in ("cora", "debian"))
+    others = f"{cora} times on cora and {debian} on debian"
     steps = {row["data"]: row for row in rows_of(found["iteration"], "ratio_our_weights") if row["topics"] == 20}
     (*_, peak, _), *_ = (made["rows"] for made in found["memory"]["tables"])
     *_, default = found["memory-defaults"]["tables"][0]["rows"]
@@ -128,14 +112,13 @@ def speeds(found: dict[str, dict[str, Any]]) -> str:
     measured = " and ".join(sorted({f"{results['when']} on {results['machine']}" for results in used}))
     ratio, one = first["exact_over_tomotopy"], steps["cora"]
     text = [
-        f"One thread sweeps {first['exact']:.1f} million tokens per second of cora-r at K = 20, {ratio:.2f} times",
-        f"as many as plain LDA in tomotopy, which sees no links ({others}, which have more pairs per token), and a",
-        f"whole iteration on cora is {one['ratio']:.0f} times as fast as the paper's algorithm,",
-        f"{one['ratio_our_weights']:.1f}",
-        "times when the paper's algorithm uses our weight update. One chain of a million documents of 50 tokens",
-        f"(K = 50) needs {peak['mb'] / 1024:.1f} GB, and {default['documents']:,} documents need",
-        f"{default['mb'] / 1024:.1f} GB with all default settings. Measured {measured}:",
-        "[performance](benchmarks/results/README.md).",
+        f"On cora-r at K = 20, one thread sweeps {first['exact']:.1f} million tokens per second, {ratio:.2f} times as",
+        f"fast as plain LDA in tomotopy, which ignores links ({others}, which have more pairs per token). On cora, a",
+        f"whole iteration is {one['ratio']:.0f} times as fast as the paper's algorithm, or",
+        f"{one['ratio_our_weights']:.1f} times if the paper's algorithm uses our weight update. One chain of a million",
+        f"documents of 50 tokens (K = 50, one non-link per link, one sample) needs {peak['mb'] / 1024:.1f} GiB; with",
+        f"all default settings, {default['documents']:,} documents need {default['mb'] / 1024:.1f} GiB. Measured",
+        f"{measured}: [performance](benchmarks/results/README.md).",
     ]
     return textwrap.fill(" ".join(text), WIDTH, break_on_hyphens=False)
 

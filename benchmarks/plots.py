@@ -12,7 +12,7 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from linktopics.plots._style import INK, legend, line_style, new_panels, plain_axes
+from linktopics.plots.style import INK, legend, line_style, new_panels, plain_axes
 
 Results = dict[str, Any]
 STEPS = ("iteration", "topics", "weights", "augmented", "rest")

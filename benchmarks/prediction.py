@@ -38,7 +38,7 @@ from common import (
 )
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.errors import ignore_mixing_warnings
-from linktopics.features import resolve_features, together
+from linktopics.features import resolve_features, with_shared_caches
 from linktopics.kernels.inference import infer
 from linktopics.kernels.simd import padded
 from linktopics.network.inputs import Documents
@@ -107,7 +107,7 @@ def made_up(model: RelationalTopicModel, n: int, threads: int) -> Predictor:
         for sample in model.samples_
     ]
     run = model._run
-    features = together(
+    features = with_shared_caches(
         one.fit(network, run.settings, np.random.SeedSequence(0)) for one in resolve_features(model.pair_features)
     )
     return Predictor(
@@ -194,15 +194,15 @@ def measure(predictor: Predictor, new: csr_array, first: Row) -> tuple[list[Row]
         rates = {"one_by_one": 1 / float(np.mean(single)), "in_batches": n_new / seconds}
         rows.append({"documents": n, "search": search, **once, **rates})
     index = linktopics.prediction.index
-    recalls, usual = [], (index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_CANDIDATE)
+    recalls, usual = [], (index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_SOURCE_CANDIDATE)
     wanted = predictor.index.wanted
     for size in (wanted // 2, wanted, 2 * wanted):
-        index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_CANDIDATE = size, n
+        index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_SOURCE_CANDIDATE = size, n
         found, seconds = ask(predictor, new, "index")
         row = {"documents": n, "candidates": size, "default": "yes" if size == wanted else "no"}
         row |= {f"at_{top}": recall(frames["exact"], found, top) for top in (8, TOP)}
         recalls.append({**row, "per_second": n_new / seconds})
-    index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_CANDIDATE = usual
+    index.SOURCE_CANDIDATES, index.DOCUMENTS_PER_SOURCE_CANDIDATE = usual
     return rows, recalls
 
 
@@ -226,7 +226,7 @@ def many(model: RelationalTopicModel, new: csr_array, n_transformed: int, n_sugg
     before, clock = memory_mb(), time.perf_counter()
     model.suggest_links(counts[:n_suggested], top=10)
     rows.append({"what": f"`suggest_links(top=10)` for {n_suggested:,}, s", "value": time.perf_counter() - clock})
-    rows.append({"what": "growth of memory meanwhile, at its peak, MB", "value": peak_mb() - before})
+    rows.append({"what": "peak growth of memory, MB", "value": peak_mb() - before})
     dense = n_suggested * counts.shape[0] * 8 / 2**20
     return [*rows, {"what": "the dense array that is never made, MB", "value": dense}]
 
@@ -264,7 +264,7 @@ def main() -> None:
     rates = {
         "documents": ("documents", "{:,}"),
         "search": ("search", "{}"),
-        "ready": ("first answer, or the index, s", "{:,.1f}"),
+        "ready": ("first response, or building the index, s", "{:,.1f}"),
         "mb": ("memory for it, MB", "{:,.0f}"),
         "one_by_one": ("new documents per second, one at a time", "{:.1f}"),
         "in_batches": (f"in batches of {n_new}", "{:.1f}"),

@@ -8,7 +8,7 @@ Small networks are simulated from the prior of the model, with the logistic loss
 `RelationalTopicModel`; if all is right, the truth has a uniform rank among the draws, whatever quantity is ranked
 (tests/support/simulated.py says why). "cached" and several shards are approximations that users may choose, and
 --broken shows what errors of the sampler would be seen. Each network that is done is kept beside the results until all
-are: after an interrupt, the same command goes on. `python -m studies.pages` makes the page and the figures.
+are: after an interrupt, the same command continues. `python -m studies.pages` makes the page and the figures.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def all_ranks(worlds: list[str], n: int, how: dict[str, Any], jobs: int, kept: P
                 progress.advance(f"{row['world']}, {row['network']}")
         except KeyboardInterrupt:
             pool.shutdown(cancel_futures=True)
-            where = f"; the same command goes on with them, from {kept}" if kept else ""
+            where = f"; the same command continues with them, from {kept}" if kept else ""
             raise SystemExit(f"interrupted: {len(done)} of {len(wanted)} networks are done{where}.") from None
     return [done[task] for task in wanted]
 

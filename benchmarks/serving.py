@@ -37,7 +37,7 @@ from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.server.handlers import load_handler
 from linktopics.server.limits import Limits
 from linktopics.server.pinned_model import PinnedModel
-from linktopics.server.text_queries import Question, TextQueryEngine
+from linktopics.server.text_queries import TextQuery, TextQueryEngine
 
 Shares = dict[str, float]
 """What is asked, and how often."""
@@ -258,7 +258,7 @@ def compare_samples(model: Path) -> list[Row]:
     def suggested(n: int | None, seed: int = predictor.seed) -> list[dict[int, float]]:
         asker = TextQueryEngine(engine.explorer, n_samples=n)
         asker.samples.predictor.seed = seed
-        found = asker.suggest([Question(asker.read(text), TOP) for text in texts])
+        found = asker.suggest([TextQuery(asker.read(text), TOP) for text in texts])
         asker.samples.predictor.seed = predictor.seed
         return [{one["j"]: one["probability"] for one in answer["suggestions"]} for answer in found]
 
@@ -296,8 +296,8 @@ REQUESTS = {
 
 SAMPLES = {
     "samples": ("samples", "{}"),
-    "same": (f"among the same first {TOP}", "{:.1%}"),
-    "first": ("the same first", "{:.1%}"),
+    "same": (f"share of the first {TOP} that agree", "{:.1%}"),
+    "first": ("first agrees", "{:.1%}"),
     "difference": ("difference of probabilities", "{:.4f}"),
 }
 
@@ -335,8 +335,8 @@ def main() -> None:
                 )
                 tables.append(table(title, REQUESTS, rows, note))
         note = (
-            f"Suggestions for {COMPARED} texts beside those of all samples: how many of the first {TOP} are among the "
-            "first then, whether the first is the same, and how much probabilities differ in the mean."
+            f"Suggestions for {COMPARED} texts compared with those from all samples: the share of the first {TOP} that "
+            "agree, whether the first agrees, and the mean difference of probabilities."
         )
         tables.append(table("Samples", SAMPLES, compare_samples(model), note))
     about = (

@@ -158,7 +158,10 @@ def main() -> None:
         network = debian or open_data("cora-r", arguments.data)
         with one_thread():
             speeds, sent = speed_rows(network, arguments.topics, 3 if quick else 5)
-        note = "Best of several iterations, both in turn. The result does not depend on the number of threads."
+        note = (
+            "Best of several iterations; the two are timed alternately. The result does not depend on the number of "
+            "threads."
+        )
         tables.append(table("Iterations in two threads", SPEED_COLUMNS, speeds, note))
         note = (
             "Ghosts are documents of other shards that a shard has a pair with. Non-links are pairs of documents at "

@@ -114,8 +114,8 @@ def main() -> None:
     sizes, topics = ([5000], 20) if arguments.quick else (arguments.documents, arguments.topics)
     about = (
         f"Simulated documents of 50 words with titles and texts, five links each, K = {topics}, four chains of ten "
-        "posterior samples, the default features and calibration. Loading maps samples into memory; features compute "
-        f"what they need when it is first asked for. `load` is the best of {ROUNDS}. The first and the second "
+        "posterior samples, the default features and calibration. Loading maps samples into memory; features are "
+        f"computed on first use. `load` is the best of {ROUNDS}. The first and the second "
         "suggestion after loading rank all documents exactly, for one new text and for one document of the network. "
         "Memory is the peak of the process, imports included; it counts the pages of mapped files that were read."
     )

@@ -1,4 +1,4 @@
-"""Speed of the exact relational sweep beside plain LDA in tomotopy and the paper's loop over neighbours.
+"""Speed of the exact relational sweep, compared with plain LDA in tomotopy and the paper's loop over neighbours.
 
     python benchmarks/sweep.py [--quick] [--topics 10 20 50 100 200] [--json benchmarks/results/sweep.json]
 
@@ -88,7 +88,7 @@ def measure(name: str, network: DocumentNetwork, n_topics: int, negatives: Any, 
         lda.step()
     near = replace(corpus, target=corpus.target % NEAR, in_source=corpus.in_source % NEAR)
     close = Sampler(near, settings, copy.deepcopy(state))
-    close.shard.condition()
+    close.shard.update_gaussian()
     tasks = {
         "tomotopy": lambda: plain.train(1, workers=1),
         "lda": lda.shard.draw_topics,
@@ -148,12 +148,12 @@ def main() -> None:
         "The exact sweep draws topics given words *and* links and sampled non-links (pairs: "
         f"{pairs}). tomotopy's LDA draws topics given words alone, from the same tokens: it does less. The paper's "
         "loop visits every neighbour for every token and topic, as the paper's algorithm is written, and is compiled "
-        "too; it is left out where it would take too long. One thread; the best of several rounds. What bounds the "
-        "sweep: without links (the same kernel, no pairs) it takes about the time of tomotopy, so the rest is pairs. "
-        "Each is met from both its ends; there its row of K numbers is read, and added to a row of K numbers for every "
-        "topic that the document has or gets. “ns per pair end” is what is left of the time, divided by their number; "
-        f"“if rows were near” is the same where all pairs lead to the first {NEAR} documents, whose rows stay in the "
-        "nearest caches: where that is no less, arithmetic is what costs, and not memory."
+        "too; it is left out where it would take too long. One thread; the best of several rounds. “Our sweep "
+        "without links” is the same kernel without pairs. Each pair is processed from both ends. At each end, the row "
+        "of K numbers of the other document is read and added to one row per topic of this document. “ns per pair end” "
+        "is the time beyond that of the sweep without links, divided by the number of ends. “If rows were near” is the "
+        f"same with all pairs leading to the first {NEAR} documents, whose rows stay in cache; if it is no lower, the "
+        "time goes into arithmetic and not into memory access."
     )
     found = [
         table("Topics: million tokens per second, and milliseconds of the three steps", COLUMNS, rows),

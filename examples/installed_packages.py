@@ -1,7 +1,7 @@
-"""The packages installed beside this Python: their subjects, what they require, and a model that grows with them.
+"""The packages installed with this Python: their subjects, what they require, and a model extended by new packages.
 
 A package is a document, its summary and description. A requirement, also an optional one, is a link to the package
-required. Authors and classifiers tell more about a pair. A fresh environment has some 40 packages.
+required. Authors and classifiers are features of pairs. A fresh environment has some 40 packages.
 
     python examples/installed_packages.py             # some seconds
     python examples/installed_packages.py --quick     # fewer sweeps
@@ -59,7 +59,7 @@ packages = {normal(one.metadata["Name"]): one for one in metadata.distributions(
 required = {(n, normal(re.match(r"[\w.-]+", line)[0])) for n, one in packages.items() for line in one.requires or []}
 links = sorted((source, target) for source, target in required if target in packages and source != target)
 
-# Two thirds of the packages are there from the beginning, the others come later. Seed words are a hint, no more.
+# Two thirds of the packages are fitted first, the others are added later. Seed words are only a prior.
 later = sorted(packages)[1::3]
 first = sorted(set(packages) - set(later))
 among_first = [link for link in links if set(link) <= set(first)]
@@ -72,12 +72,12 @@ model = RelationalTopicModel(
 )
 before = model.fit(network).doc_topic_.argmax(axis=1)
 
-# The others come, with words of their own and links to and from the first. The model goes on from where it is.
+# Add the other packages, with their words and links. The model continues from its current state.
 network = network.extended(**documents(later), links=set(links) - set(among_first), grow_vocabulary=True)
 after = model.extend(network).doc_topic_.argmax(axis=1)
 model.summary()
-anew = clone(model).fit(network).doc_topic_.argmax(axis=1)
-same, same_anew = ((before == topics[: len(first)]).sum() for topics in (after, anew))
+refitted = clone(model).fit(network).doc_topic_.argmax(axis=1)
+same, same_anew = ((before == topics[: len(first)]).sum() for topics in (after, refitted))
 print(f"\n{same} of the first {len(first)} keep their main topic ({same_anew} in a model fitted anew). New ones: +")
 names = [*first, *[f"+{name}" for name in later]]
 for topic, subject in enumerate(SUBJECTS):

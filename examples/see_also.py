@@ -1,7 +1,7 @@
-"""Functions of NumPy, SciPy, pandas and scikit-learn that ought to name each other under "See Also", and do not.
+"""Functions of NumPy, SciPy, pandas and scikit-learn that should refer to each other under "See Also" but do not.
 
 A function or class is a document: its name and its docstring. Two are linked if one names the other in its section "See
-Also", which is left out of the words. All four packages are there wherever linktopics is.
+Also", which is left out of the words. All four are dependencies of linktopics.
 
     python examples/see_also.py             # a minute or two
     python examples/see_also.py --quick     # NumPy and a little of SciPy, a rougher model; a few seconds
@@ -67,25 +67,25 @@ words = CountVectorizer(stop_words="english", token_pattern=r"[^\W\d_]{3,}", min
 network = DocumentNetwork.from_texts(texts, links, directed=False, vectorizer=words)
 network.summary()
 
-# How good are suggestions? Ask for the links of functions that were not seen, from their words alone, and ask simple
-# methods the same. Rank: place of the true links among all functions seen. One chain, to save time.
+# Predict the links of unseen functions from their words alone, with the model and with simple methods. Rank: place of
+# the true links among all functions of the training part. One chain, to save time.
 model = RelationalTopicModel(N_TOPICS, n_burn_in=N_BURN_IN, thin=10, n_chains=1, n_jobs=-1, random_state=0)
-models = {"linktopics": model, "TF-IDF": TfidfCosine(), "TF-IDF with neighbours": TfidfCentroid()}
+models = {"linktopics": model, "TF-IDF": TfidfCosine(), "TF-IDF centroid": TfidfCentroid()}
 result = evaluate(network, models, folds=FOLDS, words=False, n_jobs=1 if QUICK else -1)
 result.to_csv("see-also-folds.csv")
 print(f"\nLinks of unseen functions, mean of {FOLDS} folds")
 print(result.summary()[["link_rank", "median_rank", "mrr", "hits_at_20", "auc"]].round(3).to_string())
 for measure, sign in {"link_rank": -1, "hits_at_20": 1}.items():
     fold = result.folds.pivot(index="fold", columns="model", values=measure) * sign
-    better = (fold["linktopics"] > fold["TF-IDF with neighbours"]).sum()
-    print(f"{measure}: linktopics is better than TF-IDF with neighbours in {better} of {FOLDS} folds")
+    better = (fold["linktopics"] > fold["TF-IDF centroid"]).sum()
+    print(f"{measure}: linktopics is better than TF-IDF centroid in {better} of {FOLDS} folds")
 
-# What is missing? Twins in one module would come first; more of a discovery are links from NumPy to other packages.
-# Each function is shown once, each place twice. Before a reason stands its share of all that speaks for the link.
+# Near-duplicates within a module would come first, so only links from NumPy to other packages are shown. Each function
+# is shown once, each place twice. Each reason begins with its share of the contributions for the link.
 model.fit(network)
 suggestions = model.suggest_links_for([name for name in texts if name.startswith("numpy.")], top=5)
 shown = Counter()
-print("\nSee also, says the model")
+print("\nSuggested links")
 for row in suggestions.sort_values("probability", ascending=False).itertuples():
     package, place = row.id.partition(".")[0], row.id.rpartition(".")[0]
     if package != "numpy" and not shown[row.document] and not shown[row.id] and shown[place] < 2:

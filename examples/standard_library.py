@@ -35,8 +35,8 @@ def show(suggestions):
 network = datasets.load_stdlib()
 network.summary()
 
-# Of the features of pairs only TF-IDF: words in common explain the obvious imports, and as nothing tells the model how
-# popular a module is, the weights between topics have to. More non-links than usual, 5 % of all pairs, help with that.
+# Of the features of pairs only TF-IDF: words in common explain the obvious imports. The model has no degree feature, so
+# the weights between topics must express how popular modules are. More non-links than usual, 5 % of all pairs, help.
 model = RelationalTopicModel(
     N_TOPICS,
     pair_features=["tfidf"],
@@ -67,15 +67,15 @@ plots.weight_matrix(model).figure.savefig("weights.png", dpi=150)
 plots.topic_graph(model).figure.savefig("topics.png", dpi=150)
 print("\nsee weights.png and topics.png")
 
-# A module that does not exist: what should it import, and what may import it? Before each reason stands its share of
-# all that speaks for the link.
+# A module that does not exist: what should it import, and what may import it? Each reason begins with its share of
+# the contributions for the link.
 print(f"\nA new module\n{textwrap.indent(IDEA.strip(), '  | ')}\nshould import")
 suggestions = model.suggest_links(IDEA, top=10, direction="out")
 show(suggestions)
 print("and may be imported by")
 show(model.suggest_links(IDEA, top=3, direction="in"))
 
-# A saved model is a folder of JSON and arrays. It gives the same answers when it is back.
+# A saved model is a folder of JSON and arrays. It gives the same results after loading.
 model.save("stdlib-model", overwrite=True)
 again = RelationalTopicModel.load("stdlib-model").suggest_links(IDEA, top=10, direction="out")
 verdict = "the same" if again.equals(suggestions) else "not the same"

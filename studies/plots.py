@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linktopics.plots._style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from linktopics.plots.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

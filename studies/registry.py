@@ -92,7 +92,7 @@ EXPERIMENTS = {
     ),
     "features": Experiment(
         "features.experiments.compare_features",
-        "features of pairs beside baselines",
+        "features of pairs compared with baselines",
         topics=(25,),
         one_number=True,
         page="features",

@@ -1,4 +1,4 @@
-"""An extension of griffe, which reads docstrings for mkdocs: what it would show otherwise than numpydoc means it."""
+"""A griffe extension that corrects how numpydoc choices and references are rendered."""
 
 from __future__ import annotations
 

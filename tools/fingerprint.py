@@ -1,11 +1,11 @@
-"""Print the SHA-256 of what models give, so that a change of the code can be shown to leave results alone.
+"""Print checksums of model results, to verify that a code change leaves them unchanged.
 
     python tools/fingerprint.py --json before.json     # before the change
     python tools/fingerprint.py --against before.json  # after it, on the same machine: exit code 1 if a sum differs
 
 Eight short fits on the built-in network: the six Gibbs models of the paper, the default model with features and two
-chains, and one in two shards. Then suggestions, explanations, words from links, an evaluation, and the answers of a
-model saved by an earlier version (`--saved FOLDER`, a model of the built-in network; `--save FOLDER` makes one).
+chains, and one in two shards. Then suggestions, explanations, words from links, an evaluation, and the predictions of
+a model saved by an earlier version (`--saved FOLDER`, a model of the built-in network; `--save FOLDER` makes one).
 Sums depend on the versions of Python and of packages and on the processor.
 """
 
@@ -26,8 +26,8 @@ from linktopics import LinktopicsError, RelationalTopicModel, evaluate
 from linktopics.datasets import load_stdlib
 
 SHORT: dict[str, Any] = {"n_samples": 2, "thin": 2, "random_state": 7, "verbose": False}
-BURN_IN = "n_burn_in" if "n_burn_in" in RelationalTopicModel().get_params() else "n_iter"
 PAPER = ("Gibbs-RTM", "Gibbs-gRTM", "Approx-gRTM", "Gibbs-MMRTM", "Gibbs-gMMRTM", "Approx-gMMRTM")
+DIRECTIONS = ("both", "out", "in")
 TEXT = "read and write files of comma separated values, sockets and threads that wait for a lock"
 ATTRIBUTES = (
     *("topic_word_", "doc_topic_", "link_weights_", "link_weights_std_", "feature_weights_", "feature_weights_std_"),
@@ -57,13 +57,13 @@ def of_model(model: RelationalTopicModel) -> str:
     return digest([getattr(model, name) for name in ATTRIBUTES], *samples)
 
 
-def of_answers(model: RelationalTopicModel) -> dict[str, str]:
-    """Return the sums of what a model answers."""
+def of_predictions(model: RelationalTopicModel) -> dict[str, str]:
+    """Return the sums of a model's predictions."""
     ids = model.network_.ids.tolist()
     return {
         "transform": digest(model.transform([TEXT])),
-        "predict_links": digest(*(model.predict_links(TEXT, direction=way) for way in ("both", "out", "in"))),
-        "suggest_links": digest(*(model.suggest_links(TEXT, top=15, direction=way) for way in ("both", "out", "in"))),
+        "predict_links": digest(*(model.predict_links(TEXT, direction=each) for each in DIRECTIONS)),
+        "suggest_links": digest(*(model.suggest_links(TEXT, top=15, direction=each) for each in DIRECTIONS)),
         "suggest_links of known": digest(model.suggest_links_for(ids[:20], top=5)),
         "explain_link": digest(model.explain_link(ids[3], ids[40]), model.explain_link(None, ids[9], documents=TEXT)),
         "predict_words": digest(model.predict_words(ids[:3], linked_by=ids[5:9], top=20)),
@@ -77,15 +77,15 @@ def sums(saved: Path | None, save: Path | None) -> dict[str, str]:
     network = load_stdlib()
     found = {"network": digest(network.counts.toarray(), network.links, network.ids)}
     for name in PAPER:
-        found[name] = of_model(RelationalTopicModel.from_paper(name, 12, **{BURN_IN: 20}, **SHORT).fit(network))
-    default = RelationalTopicModel(11, **{BURN_IN: 20}, n_chains=2, **SHORT).fit(network)
+        found[name] = of_model(RelationalTopicModel.from_paper(name, 12, n_burn_in=20, **SHORT).fit(network))
+    default = RelationalTopicModel(11, n_burn_in=20, n_chains=2, **SHORT).fit(network)
     found["default model, two chains"] = of_model(default)
-    shards = RelationalTopicModel(9, **{BURN_IN: 15}, n_chains=1, n_shards=2, **SHORT).fit(network)
+    shards = RelationalTopicModel(9, n_burn_in=15, n_chains=1, n_shards=2, **SHORT).fit(network)
     found["two shards"] = of_model(shards)
-    found |= of_answers(default)
+    found |= of_predictions(default)
     models = {
-        "linktopics": RelationalTopicModel(7, **{BURN_IN: 10}, n_chains=1, **SHORT),
-        "hinge": RelationalTopicModel.from_paper("Gibbs-gMMRTM", 7, **{BURN_IN: 10}, **SHORT),
+        "linktopics": RelationalTopicModel(7, n_burn_in=10, n_chains=1, **SHORT),
+        "hinge": RelationalTopicModel.from_paper("Gibbs-gMMRTM", 7, n_burn_in=10, **SHORT),
     }
     folds = evaluate(network, models, folds=3, random_state=5, verbose=False).folds
     found["evaluate"] = digest(folds[[name for name in folds.columns if not name.endswith("_seconds")]])
@@ -93,7 +93,7 @@ def sums(saved: Path | None, save: Path | None) -> dict[str, str]:
         default.save(save)
     if saved is not None:
         loaded = RelationalTopicModel.load(saved)
-        found |= {f"saved model: {name}": value for name, value in of_answers(loaded).items()}
+        found |= {f"saved model: {name}": value for name, value in of_predictions(loaded).items()}
         found["saved model: fitted"] = of_model(loaded)
         found["saved model: resumed"] = of_model(loaded.resume(n_samples=1))
     return found
@@ -104,7 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="write the sums to this file")
     parser.add_argument("--against", type=Path, help="compare with the sums in this file")
-    parser.add_argument("--saved", type=Path, help="a model to load and ask, too")
+    parser.add_argument("--saved", type=Path, help="also the predictions of this model")
     parser.add_argument("--save", type=Path, help="save the default model here")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What mkdocs does beside reading docs/: pages and figures of other folders, links out of docs/, equations as MathML."""
+"""MkDocs hooks: publish pages and figures from outside docs/, fix links to them, render equations as MathML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = (
+PAGES = (
+    "examples/README.md",
+    "studies/README.md",
     "studies/paper/README.md",
     "studies/paper/suggestions/suggestions.md",
     "studies/features/README.md",
@@ -23,7 +25,7 @@ RESULTS = (
 )
 PUBLISHED = {
     **{name: name.lower() for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")},
-    **{path: path for path in RESULTS},
+    **{path: path for path in PAGES},
     "tools/extra.css": "extra.css",
 }
 """Files outside docs/ by their place in the repository, and their place in the site."""
@@ -35,7 +37,7 @@ EQUATION = re.compile(r'<(span|div) class="arithmatex">\s*\\[(\[](.*?)\\[)\]]\s*
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Publish files that stand outside docs/, and figures, which are drawn now from the tables in the repository."""
+    """Publish files outside docs/, and figures, which are drawn now from the tables in the repository."""
     for name, uri in PUBLISHED.items():
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / name)))
     for uri, content in pictures().items():
@@ -55,7 +57,7 @@ def pictures() -> dict[str, bytes]:
 
 
 def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
-    """Show figures, let links find the pages outside docs/, and show those to what is not published as plain text."""
+    """Show figures, let links find the pages outside docs/, and show links to unpublished files as plain text."""
     uri = page.file.src_uri
     home = posixpath.dirname(HOMES.get(uri, f"docs/{uri}"))
 

@@ -1,8 +1,8 @@
-"""Make docs/reference/bad-input.md of the catalogue in tests/catalogue.
+"""Make docs/reference/bad-input.md from the catalogue in tests/catalogue.
 
     python tools/make_bad_input.py
 
-Every sentence on the page is one that the tests have seen.
+The tests check every message on the page.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from catalogue import GROUPS, Group, Kind  # noqa: E402
 
-TOP = """# Bad and odd input
+TOP = """# Invalid and unusual input
 
 What happens with files, arrays and settings that are wrong or unusual: {n} kinds, each with a test. Either the result is right,
-or there is one sentence that says what is wrong, where, and what to do. Nothing is corrected silently, and nothing is left half
-done.
+or one sentence says what is wrong, where, and what to do. Nothing is dropped silently, and no partial output is written.
 
 On the command line the sentence is on standard error, after `linktopics:`, the exit code is 2, and no file is written. In Python
 it is the message of a `LinktopicsError` (`DataError`, `ModelError`), or for parameters of a `ValueError`. An ellipsis stands for

@@ -20,7 +20,7 @@ from studies.pages import figures_of, png  # noqa: E402
 
 
 def main() -> None:
-    """Draw both."""
+    """Draw both pictures."""
     (IMAGES / "paper-weights.png").write_bytes(png(figures_of("weights")["weights-Gibbs-gRTM.png"]))
     demo = [sys.executable, "-m", "linktopics", "demo", "--save-svg", str(IMAGES / "demo.svg")]
     subprocess.run(demo, check=True, capture_output=True, timeout=600)

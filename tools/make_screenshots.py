@@ -2,8 +2,8 @@
 
     python tools/make_screenshots.py [--all FOLDER]
 
-The pictures that the documentation shows, into docs/images/explorer-PAGE-light-1280.png and so on; with --all, every page
-in both colours and widths into a folder, to look at. A model of the built-in network is fitted and
+Writes the pictures that the documentation shows to docs/images/explorer-PAGE-light-1280.png and so on; with --all, writes
+every page in both themes and widths to FOLDER. A model of the built-in network is fitted and
 evaluated, which takes some minutes. Needs chromium, playwright and the extra web.
 """
 
@@ -32,7 +32,7 @@ from support.browsing import find_browser, flags  # noqa: E402
 
 WIDTHS = {1280: 860, 390: 844}
 TALL = {"write": 1240, "document": 1240, "overview": 1240}
-"""Heights of pages that say more below, where they are wide."""
+"""Heights of long pages at the wide width."""
 
 TEXT = (
     "A small server that listens on a network socket, reads requests line by line and writes JSON answers. Connections "
@@ -48,14 +48,14 @@ STRONGEST = """() => {
 
 
 def main() -> None:
-    """Open each page and keep what is seen."""
+    """Take a screenshot of each page."""
     from playwright.sync_api import sync_playwright
 
     browser_path = find_browser()
     if browser_path is None:
         raise SystemExit("There is no browser; install chromium.")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--all", type=Path, metavar="FOLDER", help="both colours and both widths, into this folder")
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="both themes and both widths, into this folder")
     everything = parser.parse_args().all
     looks = [("light", 1280), ("dark", 390)] if everything is None else list(product(("light", "dark"), WIDTHS))
     documentation = "".join(
@@ -107,7 +107,7 @@ def nothing(page: Any) -> None:
 
 
 def open_cell(page: Any) -> None:
-    """Choose the strongest tie of two topics, where there is room beside the matrix."""
+    """Select the strongest off-diagonal weight on wide screens."""
     if page.viewport_size["width"] > 1000:
         page.locator("rect[role=gridcell]").first.wait_for()
         strongest = page.evaluate(STRONGEST)
@@ -118,7 +118,7 @@ def open_cell(page: Any) -> None:
 
 
 def write(page: Any) -> None:
-    """Ask about a text, and leave a word out."""
+    """Enter a text, and leave a word out."""
     page.locator("textarea").fill(TEXT)
     page.wait_for_selector(".suggestions > li")
     page.locator(".answer-words button.word").nth(2).click()

@@ -74,7 +74,7 @@ def shell(command: str) -> str:
 
 
 def clean(output: str) -> str:
-    """Take away spaces at the ends of lines."""
+    """Strip trailing spaces."""
     lines = [line.rstrip() for line in output.strip("\n").splitlines()]
     return "\n".join(lines) + "\n" if lines else ""
 

@@ -1,7 +1,7 @@
 """Coherence and diversity of topics: how well their words go together, and how little topics repeat one another.
 
 Coherence is computed from the pairs of the most probable words of a topic, and how often they are in the same document.
-Where the order of words is known, `tokens` counts within sliding windows instead, as in the definitions of Röder et al.
+With `tokens`, the order of words, pairs are counted in sliding windows instead, as in the definitions of Röder et al.
 
 References
 ----------
@@ -29,7 +29,7 @@ EPSILON = 1e-12
 """Added to the share of documents that hold both words of a pair, which may be 0; the value of Röder et al."""
 
 MEASURES: dict[str, int | None] = {"npmi": 10, "umass": None, "cv": 110}
-"""The measures, and the window of their definition; None: whole documents."""
+"""The measures, and the window size in the definition of each; None: whole documents."""
 
 Counter = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 """Takes words; returns the number of documents or windows with both words of each pair, on the diagonal with one."""
@@ -44,7 +44,7 @@ def coherence(
     tokens: Iterable[ArrayLike] | None = None,
     window: int | None = None,
 ) -> NDArray[np.float64]:
-    """Return the coherence of each topic: how often its first `n_words` words stand in the same documents.
+    """Return the coherence of each topic: how often its first `n_words` words occur in the same documents.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def coherence(
 
         "cv": C_V of Röder et al.: each word is the vector of its NPMI with all words of the topic, itself included;
         the mean cosine of these vectors with their sum. From -1 to 1, mostly from 0.2 to 0.8. Words that all avoid one
-        another have similar vectors too, and score well: look at "npmi" beside it.
+        another have similar vectors and score well, too: check "npmi" as well.
     n_words : int, default=10
         Number of words of each topic to use, at least 2.
     tokens : sequence of sequences of int, optional
         Instead of `documents`: the words of each document in order, numbered as in topics; -1 is any other word.
     window : int, optional
-        With `tokens`: words go together when they are in a window of so many tokens, which slides by one token; a
-        document that is no longer than the window is a single window. By default 10 for "npmi" and 110 for "cv", as in
+        With `tokens`: words go together when they are in a window of this many tokens, which slides by one token; a
+        document no longer than the window is a single window. By default 10 for "npmi" and 110 for "cv", as in
         the paper, and whole documents for "umass".
 
     Returns
@@ -106,7 +106,7 @@ def coherence(
         raise ValueError("pass either documents, a matrix of counts, or tokens, the words of each document in order.")
     if tokens is None:
         if window is not None:
-            raise ValueError(f"window is {window!r}, but counts do not tell the order of words; pass tokens as well.")
+            raise ValueError(f"window is {window!r}, but counts have no order of words; pass tokens instead.")
         n_units, count, size = _document_counter(documents)
     else:
         n_units, count, size = _window_counter(tokens, MEASURES[measure] if window is None else window)
@@ -185,8 +185,8 @@ def _document_counter(documents: Any) -> tuple[int, Counter, int | None]:
 def _window_counter(tokens: Iterable[ArrayLike], window: int | None) -> tuple[int, Counter, int | None]:
     """Return the number of windows, the counter of windows with both words, and None for an unknown vocabulary.
 
-    Windows are numbered through all documents. The windows that hold a word are a few runs of consecutive numbers, and
-    two words are together in the overlaps of their runs. No loop over windows is needed.
+    Windows are numbered consecutively over all documents. The windows that hold a word are a few runs of consecutive
+    numbers, and two words are together in the overlaps of their runs. No loop over windows is needed.
     """
     arrays = _as_sequences(tokens)
     lengths = np.array([len(words) for words in arrays], dtype=np.int64)
@@ -265,7 +265,7 @@ def _as_sequences(tokens: Iterable[ArrayLike]) -> list[NDArray[np.int64]]:
     for row, words in enumerate(arrays):
         if words.min(initial=0) < -1:
             raise DataError(
-                f"document {row} of tokens holds {words.min()}; words are numbered from 0, and -1 is every other."
+                f"document {row} of tokens holds {words.min()}; words are numbered from 0, and -1 is any other word."
             )
     return arrays
 

@@ -1,8 +1,9 @@
 """Whether chains mixed: R-hat, effective sample size, and what they mean for a topic model.
 
-Both are computed from what a chain records after every sweep, such as its log joint, and what does not depend on how
-topics are numbered. They are those of Vehtari, Gelman, Simpson, Carpenter, Bürkner: Rank-normalization, folding, and
-localization: an improved R-hat for assessing convergence of MCMC, Bayesian Analysis 16 (2021), and agree with arviz.
+Both are computed from quantities that a chain records after every sweep and that do not depend on the numbering of
+topics, such as its log joint. They are defined by Vehtari, Gelman, Simpson, Carpenter, Bürkner: Rank-normalization,
+folding, and localization: an improved R-hat for assessing convergence of MCMC, Bayesian Analysis 16 (2021), and agree
+with arviz.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ R_HAT_LIMIT = 1.1
 al. is for chains that can all reach the same place, which those of a topic model hardly ever do in practical time."""
 
 ESS_PER_CHAIN = 10
-"""Below this, a mean is uncertain by a third of a standard deviation and more. Gelman et al., 11.5."""
+"""Below this, the standard error of a mean is a third of a standard deviation or more. Gelman et al., 11.5."""
+
+MORE_SWEEPS = 500
+"""Further sweeps of burn-in to advise."""
 
 LOG_JOINT = "log joint"
 
@@ -39,9 +43,9 @@ LOG_JOINT = "log joint"
 def r_hat(draws: ArrayLike) -> float:
     """Return the rank-normalised split R-hat: how much more draws differ between chains than within them.
 
-    The larger of two numbers: R-hat of the draws' ranks, which sees chains in different places, and of the ranks of
-    their distances from the median, which sees chains of different width. Each chain is split in halves, so a chain
-    that still drifts disagrees with itself.
+    The larger of two numbers: R-hat of the ranks of the draws, which detects chains in different places, and of the
+    ranks of their distances from the median, which detects chains of different width. Each chain is split in halves,
+    so that a chain that still drifts is detected, too.
 
     Parameters
     ----------
@@ -52,7 +56,7 @@ def r_hat(draws: ArrayLike) -> float:
     -------
     float
         Near 1 where chains agree. NaN for fewer than four draws per chain, for draws that never change, and where a
-        draw is NaN. Large or infinite where each chain stands still at a place of its own.
+        draw is NaN. Large or infinite if each chain is constant at a different value.
 
     Notes
     -----
@@ -71,12 +75,12 @@ def r_hat(draws: ArrayLike) -> float:
         return np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         folded = np.abs(halves - np.median(halves))
-        # Values of two kinds, equally frequent, are all as far from their median: then the first number alone counts.
+        # If draws take two values equally often, all are equally far from the median and the second number is NaN.
         return float(np.fmax(_basic_r_hat(_normal_scores(halves)), _basic_r_hat(_normal_scores(folded))))
 
 
 def effective_sample_size(draws: ArrayLike) -> float:
-    """Return the bulk effective sample size: how many independent draws would tell the mean as well.
+    """Return the bulk effective sample size: how many independent draws would estimate the mean equally well.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ def effective_sample_size(draws: ArrayLike) -> float:
     -------
     float
         For all chains together; near the number of chains where they do not agree. NaN for fewer than four draws per
-        chain and where a draw is NaN. Draws that never change count in full.
+        chain and where a draw is NaN. The number of draws if they never change.
 
     Notes
     -----
@@ -149,8 +153,7 @@ def mixing_verdict(
     n_chains: int,
     trace: Mapping[str, ArrayLike] | None = None,
     *,
-    more_sweeps: int = 500,
-    others: bool = False,
+    some_left_out: bool = False,
 ) -> str | None:
     """Return a warning in plain words about bad mixing, its consequences and what to do; None if mixing is good.
 
@@ -163,10 +166,8 @@ def mixing_verdict(
     trace : mapping from str to array-like of shape (n_chains, n_draws), optional
         The trace that the table was made from. It distinguishes chains that still move from chains that have settled in
         different places, where more sweeps would not help.
-    more_sweeps : int, default=500
-        Number of further sweeps to advise.
-    others : bool, default=False
-        Whether other chains were left out, see `linktopics.stuck_chains`.
+    some_left_out : bool, default=False
+        Whether stuck chains were left out of the table, see `linktopics.stuck_chains`.
 
     Returns
     -------
@@ -183,22 +184,24 @@ def mixing_verdict(
     """
     if len(table) and table["ess"].isna().all():
         return (
-            f"Mixing cannot be judged: that takes at least {MIN_DRAWS} sweeps after the burn-in, better 100; raise "
+            f"Mixing cannot be judged from fewer than {MIN_DRAWS} sweeps after the burn-in (100 are better); raise "
             "n_samples or thin."
         )
     apart = table.index[table["r_hat"] > R_HAT_LIMIT]
-    advice = f"model.resume(n_burn_in={more_sweeps}), or linktopics resume MODEL --burn-in {more_sweeps}"
+    advice = f"model.resume(n_burn_in={MORE_SWEEPS}), or linktopics resume MODEL --burn-in {MORE_SWEEPS}"
     if len(apart):
-        return _disagreement(table["r_hat"], list(apart), n_chains, trace, advice, others)
+        return _disagreement(table["r_hat"], list(apart), n_chains, trace, advice, some_left_out)
     worst = table["ess"].idxmin() if len(table) else None
     if worst is None or table["ess"][worst] >= ESS_PER_CHAIN * n_chains:
         return None
-    who = "The chain is" if n_chains == 1 else f"The {'other ' if others else ''}{n_chains} chains agree, but are"
+    who = "The chain mixes slowly: its"
+    if n_chains > 1:
+        who = f"The {'other ' if some_left_out else ''}{n_chains} chains agree, but mix slowly: their"
     return (
-        f"{who} slow: all draws of the {worst} are worth {table['ess'][worst]:.0f} independent ones (ESS; "
-        f"{ESS_PER_CHAIN * n_chains} would do). Topics and predictions can be used; means and standard deviations of "
-        "such quantities are rough. More samples make them better: model.resume(n_samples=20), or linktopics resume "
-        "MODEL --samples 20."
+        f"{who} draws of the {worst} are worth {table['ess'][worst]:.0f} independent draws (ESS; at least "
+        f"{ESS_PER_CHAIN * n_chains} are needed). Topics and predictions can be used; means and standard deviations of "
+        "such quantities are inaccurate. More samples help: model.resume(n_samples=20), or linktopics resume MODEL "
+        "--samples 20."
     )
 
 
@@ -210,7 +213,7 @@ def to_inference_data(trace: Mapping[str, ArrayLike], attrs: Mapping[str, Any] |
     trace : mapping from str to array-like of shape (n_chains, n_draws)
         Quantities sweep by sweep, without burn-in.
     attrs : mapping, optional
-        Further facts to note, beside the name and version of this library.
+        Further attributes to store, besides the name and version of this library.
 
     Returns
     -------
@@ -229,7 +232,7 @@ def to_inference_data(trace: Mapping[str, ArrayLike], attrs: Mapping[str, Any] |
         arviz = import_module("arviz")
     except ImportError as error:
         raise ImportError(
-            "Traces go to arviz, which is not installed or cannot be imported; run pip install 'linktopics[arviz]'."
+            "this needs arviz, which is not installed or cannot be imported; run pip install 'linktopics[arviz]'."
         ) from error
     from linktopics import __version__
 
@@ -307,7 +310,12 @@ def _autocorrelation_time(draws: NDArray[np.float64]) -> float:
 
 
 def _disagreement(
-    values: pd.Series, apart: list[str], n_chains: int, trace: Mapping[str, ArrayLike] | None, advice: str, others: bool
+    values: pd.Series,
+    apart: list[str],
+    n_chains: int,
+    trace: Mapping[str, ArrayLike] | None,
+    advice: str,
+    some_left_out: bool,
 ) -> str:
     """Return a warning that R-hat is too large, and what that means; the log joint is named first."""
     first = LOG_JOINT if LOG_JOINT in apart else max(apart, key=values.__getitem__)
@@ -320,8 +328,8 @@ def _disagreement(
     if n_chains == 1:
         return (
             f"The chain has not settled: the first and the second half of its sweeps after the burn-in differ in "
-            f"{what}. Topics and predictions can be used, but would still change with more sweeps: {advice}. Whether "
-            "another chain would end elsewhere only other chains can tell: n_chains=4."
+            f"{what}. Topics and predictions can be used, but would still change with more sweeps: {advice}. Run "
+            "several chains (n_chains=4) to see whether they end in the same place."
         )
     if trace is None:
         moving = f"More sweeps may bring them closer: {advice}."
@@ -332,17 +340,17 @@ def _disagreement(
         )
     else:
         moving = f"They are still moving, so more sweeps may bring them closer: {advice}."
-    which, over = (f"other {n_chains}", "these") if others else (f"{n_chains}", "all")
+    which, over = (f"other {n_chains}", "these") if some_left_out else (f"{n_chains}", "all")
     use = f"Predictions average over {over} chains and can be used."
-    if n_chains == 2 and not others and first == LOG_JOINT:
+    if n_chains == 2 and not some_left_out and first == LOG_JOINT:
         use = (
-            "Predictions average over both chains; should one of them be stuck, two cannot tell which, and n_chains=4 "
-            "can."
+            "Predictions average over both chains; if one of them is stuck, two chains cannot show which: use "
+            "n_chains=4."
         )
     return (
         f"The {which} chains do not agree on {what}. {moving} Some disagreement is normal, since topic models have "
-        f"many modes. {use} Topics and weights describe the best chain only: one good description of the data, where "
-        "another chain would give a somewhat different one."
+        f"many modes. {use} Topics and weights describe the best chain only; another chain would give somewhat "
+        "different ones."
     )
 
 
@@ -360,7 +368,7 @@ def _r_hat_text(value: float) -> str:
 
 
 def _variable_names(names: Mapping[str, Any]) -> dict[str, str]:
-    """Return a Python name for each, with a number at its end where two would be the same."""
+    """Return a Python identifier for each name, with a number appended where two would be equal."""
     made: dict[str, str] = {}
     for name in names:
         stem = re.sub(r"\W+", "_", name).strip("_") or "quantity"

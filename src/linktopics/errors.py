@@ -22,19 +22,19 @@ class SamplingError(LinktopicsError, ArithmeticError):
 
 
 class EngineError(LinktopicsError, RuntimeError):
-    """The machines for a chain are missing, too few, or not set up for it."""
+    """The machines that should run a chain are missing, too few, or not set up correctly."""
 
 
 @contextmanager
 def ignore_mixing_warnings() -> Iterator[None]:
-    """Ignore the `MixingWarning` of fits whose mixing is reported in another way, or does not matter."""
+    """Return a context manager that ignores `MixingWarning`: mixing is reported elsewhere, or does not matter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixingWarning)
         yield
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be read from the cache or written to it, and is compiled again; the message has the cure."""
+    """Compiled code cannot be read from the cache or written to it, so it is compiled again; the message says why."""
 
 
 class NetworkWarning(UserWarning):

@@ -50,9 +50,10 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     Notes
     -----
     Probabilities are averaged over posterior samples. As in `RelationalTopicModel.explain_link`, the source is treated
-    as if it was new, and links between the two documents are left out of the features of the pair; in an undirected
-    network each of the two is treated in this way, and the mean is taken. Documents have the topics they were fitted
-    with, and links influenced them, so that observed links look better than they would if they were new.
+    as if it were new, and links between the two documents are left out of the features of the pair; in an undirected
+    network each of the two is treated in this way, and the mean is taken. Documents keep their fitted
+    topics, which their links influenced; observed links therefore get higher probabilities than they would between new
+    documents.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def to_networkx(model: Any, *, suggested: int = 0) -> networkx.DiGraph | network
     ids = network.ids.tolist()
     graph.add_nodes_from(zip(ids, _attributes(model), strict=True))
     predictor: Predictor = model.predictor
-    probabilities = predictor.known(network.links).tolist()
+    probabilities = predictor.training_pair_probabilities(network.links).tolist()
     for (source, target), probability in zip(network.links.tolist(), probabilities, strict=True):
         graph.add_edge(ids[source], ids[target], observed=True, probability=probability)
     if suggested:
@@ -95,7 +96,7 @@ def _attributes(model: Any) -> list[dict[str, Any]]:
     ]
     for name, column in (("title", network.titles), ("label", network.labels)):
         for row, value in zip(rows, [] if column is None else column.tolist(), strict=column is not None):
-            if value is not None:  # formats of graphs cannot hold None
+            if value is not None:  # graph file formats cannot hold None
                 row[name] = value
     return rows
 
@@ -129,13 +130,13 @@ def pyldavis_input(model: Any) -> dict[str, Any]:
     check_is_fitted(model)
     network: DocumentNetwork = model.network_
     frequency = np.asarray(network.counts.sum(axis=0, dtype=np.int64)).ravel()
-    occur, some = frequency > 0, network.lengths > 0
+    occur, nonempty = frequency > 0, network.lengths > 0
     topics = model.topic_word_[:, occur]
     words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
     return {
         "topic_term_dists": topics / topics.sum(axis=1, keepdims=True),
-        "doc_topic_dists": model.doc_topic_[some],
-        "doc_lengths": network.lengths[some],
+        "doc_topic_dists": model.doc_topic_[nonempty],
+        "doc_lengths": network.lengths[nonempty],
         "vocab": [str(word) for word in words[occur]],
         "term_frequency": frequency[occur],
     }

@@ -2,7 +2,7 @@
 
 Each registers itself in the module that defines it: `register_loss` (linktopics.sampler.losses), `register_metric`
 (linktopics.evaluation.metrics), `register_reader` (linktopics.readers) and `register_feature` (linktopics.features).
-For those of the package, the tables below say which module that is, so that names are known without importing it.
+For the package's own objects, the tables below name the module, so that names are known without importing it.
 `docs/developer/how-to-add.md` has an example of each.
 """
 
@@ -128,13 +128,13 @@ def install(registered: Mapping[str, Mapping[str, tuple[Any, str]]]) -> None:
 
 
 def load_plugin(name: str) -> None:
-    """Import a module that registers objects: by its name, or a Python file by its path."""
+    """Import a module that registers objects, given its name or the path of a Python file."""
     try:
         if not name.endswith(".py"):
             import_module(name)
             return
         path = Path(name).resolve(strict=True)
-        sys.path.append(os.fspath(path.parent))  # processes that are started from this one look there, too
+        sys.path.append(os.fspath(path.parent))  # child processes search there, too
         module = import_module(path.stem)
     except Exception as error:
         raise DataError(

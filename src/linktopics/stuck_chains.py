@@ -11,11 +11,12 @@ from scipy.stats import t as student
 
 from linktopics.diagnostics import MIN_DRAWS, R_HAT_LIMIT, r_hat
 
-DEVIATIONS = 1.5
-"""A stuck chain is below the others by at least so many standard deviations of the log joint from sweep to sweep."""
+LOG_JOINT_DEVIATIONS = 1.5
+"""A chain is stuck if its mean log joint is below that of the others by more than this many standard deviations of the
+log joint from sweep to sweep."""
 
 FALSE_ALARMS = 0.005
-"""Share of fits that lose a chain although all chains are alike and have only settled in different places."""
+"""Probability that a fit leaves out a chain although all chains are alike and have only settled in different modes."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class StuckChain:
     Attributes
     ----------
     chain : int
-        Its number, from 0.
+        Index of the chain, from 0.
     below : float
-        How far its mean log joint is below that of the chains that count, in nats.
+        How far its mean log joint is below that of the chains that are kept, in nats.
     limit : float
         The distance above which a chain counts as stuck, in nats.
     """
@@ -40,7 +41,7 @@ class StuckChain:
 def stuck_chains(log_joint: ArrayLike) -> list[StuckChain]:
     """Return the chains whose log joint is far below that of all others during all of the sampling.
 
-    Chains are taken by their mean log joint, highest first. One is stuck, and so are those below it, if its mean is
+    Chains are sorted by mean log joint, highest first. A chain is stuck, and so are those below it, if its mean is
     below that of the chains above it by more than
 
     - 1.5 times their standard deviation from sweep to sweep, if the chains above it agree (R-hat up to 1.1): they have
@@ -49,8 +50,8 @@ def stuck_chains(log_joint: ArrayLike) -> list[StuckChain]:
       different modes, and it is below those that could be expected. A fit of n chains that are all alike loses one by
       chance in 0.5 % of cases. The limit is never less than 1.5 standard deviations.
 
-    Both scales are estimated from the chains, so the size of the data does not matter. More than half of the chains
-    always count, because nothing shows which of two chains is stuck.
+    Both scales are estimated from the chains, so the size of the data does not matter. More than half of the chains are
+    always kept, because nothing shows which of two chains is stuck.
 
     Parameters
     ----------
@@ -80,11 +81,11 @@ def stuck_chains(log_joint: ArrayLike) -> list[StuckChain]:
     for place in range(n // 2 + 1, n):
         above, rest = order[:place], order[place:]
         level = means[above].mean()
-        limit = DEVIATIONS * float(np.median(draws[above].std(axis=1, ddof=1)))
+        limit = LOG_JOINT_DEVIATIONS * float(np.median(draws[above].std(axis=1, ddof=1)))
         if r_hat(draws[above]) > R_HAT_LIMIT:
             spread = means[above].std(ddof=1) * np.sqrt(1 + 1 / place)
             limit = max(limit, float(student.ppf(1 - FALSE_ALARMS / n, place - 1) * spread))
-        if level - means[rest[0]] > max(limit, 1.0):  # less than a nat never counts, even among constant chains
+        if level - means[rest[0]] > max(limit, 1.0):  # gaps below a nat are ignored, even of constant chains
             return [StuckChain(int(chain), float(level - means[chain]), max(limit, 1.0)) for chain in np.sort(rest)]
     return []
 
@@ -101,13 +102,13 @@ def named_chains(numbers: Iterable[int]) -> str:
     return f"chain{'s' if len(listed) > 1 else ''} {_listed(listed)}"
 
 
-def say_stuck(stuck: list[StuckChain]) -> str:
-    """Return a sentence that says which chains are left out, and why."""
+def describe_stuck_chains(stuck: list[StuckChain]) -> str:
+    """Return a sentence about the chains that are left out, and why."""
     is_, its = ("are", "their") if len(stuck) > 1 else ("is", "its")
     return (
-        f"{named_chains(one.chain for one in stuck).capitalize()} {is_} left out of predictions, being stuck: after "
-        f"the burn-in {its} log joint is on average {_listed(f'{one.below:,.1f}' for one in stuck)} below that of the "
-        f"other chains, more than the {stuck[0].limit:,.1f} that the spread of these accounts for."
+        f"{named_chains(one.chain for one in stuck).capitalize()} {is_} stuck and left out of predictions: after the "
+        f"burn-in {its} mean log joint is {_listed(f'{one.below:,.1f}' for one in stuck)} below that of the other "
+        f"chains, whose spread explains at most {stuck[0].limit:,.1f}."
     )
 
 

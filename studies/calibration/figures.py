@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from linktopics.plots._style import FAINT, INK, line_style, new_panels, plain_axes
 from linktopics.plots.reliability import Bins, draw_bins
+from linktopics.plots.style import FAINT, INK, line_style, new_panels, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def held_out(results: dict[str, Any]) -> Figure:
 
 
 def ranks(results: dict[str, Any]) -> Figure:
-    """Draw histograms of ranks, worlds on top of one another, beside empirical distributions minus the uniform one."""
+    """Draw histograms of ranks, worlds on top of one another, next to empirical distributions minus the uniform one."""
     n_draws, by_world, band = results["n_draws"], results["ranks"], results["band"]
     names = list(dict.fromkeys(name for its in by_world.values() for name in its))
     panels = new_panels(-(-len(names) // 2), 4, (11.0, 1.85 * -(-len(names) // 2) + 0.4))

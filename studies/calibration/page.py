@@ -32,8 +32,8 @@ HELD_OUT = """## Links of unseen documents
 {about}
 
 - *Predicted / links*: the sum of all probabilities over the number of links; 1 is right. *The same by fold*: the lowest and the
-  highest of the folds. *Slope*: of the logistic regression of links on log-odds; below 1, probabilities are too sure.
-- *Log loss per link*: less is better. *Mean of the 1,000 highest* probabilities, beside the share of links among these pairs.
+  highest of the folds. *Slope*: of the logistic regression of links on log-odds; below 1, probabilities are overconfident.
+- *Log loss per link*: less is better. *Mean of the 1,000 highest* probabilities, and the share of links among these pairs.
 - In the figure each point is a twelfth of the links that the model expects, with a 95 % interval; both axes are logarithmic.
 """
 
@@ -53,7 +53,7 @@ ABOUT = """## Simulation-based calibration
 Parameters are drawn from the prior of the model: proportions of topics, topics, weights (and those of a feature of pairs and
 an intercept, where there are any); then words and the labels of *all* pairs given these. The network is fitted by
 `RelationalTopicModel` with the same priors, every pair without a link being a non-link. If the draws of the fit come from
-the posterior of this model, the truth is one draw more, and its rank among L independent draws is uniform on 0 ... L, for
+the posterior of this model, the truth is one more draw, and its rank among L independent draws is uniform on 0 ... L, for
 any quantity (Talts et al. 2018). A sampler that is a little wrong makes ranks too small or too large (draws too high or too low),
 or too frequent in the middle or at the ends (draws spread too widely or too narrowly).
 
@@ -62,13 +62,13 @@ or too frequent in the middle or at the ends (draws spread too widely or too nar
   uniform. The steps of the sampler for these are tested one by one in tests/statistical.
 - Quantities do not depend on how topics are numbered. *Quadratic form of the weights*: mean square of the scores of all
   pairs, a quadratic form in U. *Squared weights*: the sum over all free weights. *One pair*: the first two documents.
-- Chains start at random topics, as users' chains do, so bad mixing would be seen, too. Draws of a chain depend on each
+- Chains start at random topics, as users' chains do, so bad mixing would also be seen. Draws of a chain depend on each
   other, which makes ranks too frequent at both ends; the *effective draws* say how far they are from independent ones.
 - *p, distribution*: of the largest departure of the empirical distribution of the ranks from the uniform one. At 0.05 it
   leaves the simultaneous band of Säilynoja, Bürkner and Vehtari (2022), grey in the figures. *p, chi-square*: over 16
   bins. *Mean rank* is a share of the draws and should be 0.5. *Spread* is the standard deviation over that of uniform
   ranks; above 1 the draws are too narrow.
-- A network without a link is drawn again: a fit would not take its pairs for non-links. This condition is on the data alone, so
+- A network without a link is drawn again: a fit would not treat its pairs as non-links. This condition is on the data alone, so
   ranks stay uniform.
 """
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from linktopics.features import FEATURES
 from linktopics.model.estimator import RelationalTopicModel
 from linktopics.network import DocumentNetwork
 from studies import plots
@@ -120,7 +119,7 @@ def make_models(run: ExperimentRun, topics: int) -> tuple[dict[str, Any], dict[s
     models["no features, 1 chain"] = RelationalTopicModel(topics, pair_features=None, **one_chain)
     for name in ALL_FEATURES[:-1]:  # full weights contain an intercept
         models[f"{name} alone, 1 chain"] = RelationalTopicModel(topics, pair_features=[name], **one_chain)
-    models["all features, 1 chain"] = RelationalTopicModel(topics, pair_features=list(FEATURES), **one_chain)
+    models["all features, 1 chain"] = RelationalTopicModel(topics, pair_features=ALL_FEATURES, **one_chain)
     models["default, 1 chain"] = RelationalTopicModel(topics, **one_chain)
     models["default"] = RelationalTopicModel(topics, **few)
     groups |= {label: "features" for label in models if label not in groups}
@@ -131,7 +130,7 @@ def make_models(run: ExperimentRun, topics: int) -> tuple[dict[str, Any], dict[s
 
 
 def compare_features(run: ExperimentRun) -> str:
-    """Compare the paper's setting, each feature, all of them and the defaults beside every baseline."""
+    """Compare the paper's setting, each feature, all of them and the defaults with every baseline."""
     (topics,) = run.topics
     parts, weights = [], []
     for data in COMPARED_DATA:

@@ -1,4 +1,4 @@
-"""The page on features of pairs: what they add, beside every baseline, and how the defaults were chosen.
+"""The page on features of pairs: what they add, compared with every baseline, and how the defaults were chosen.
 
 Every number on the page is computed from the tables of the experiments features and defaults.
 """
@@ -6,6 +6,7 @@ Every number on the page is computed from the tables of the experiments features
 from __future__ import annotations
 
 from studies.pages import figure_line, markdown, settings, table
+from studies.paper.comparison import BASELINE_TOPICS
 
 DATA = {"cora": "Cora", "citeseer": "Citeseer", "webkb": "WebKB", "cora-r": "cora-r"}
 CHOICE_DATA = {**DATA, "stdlib": "standard library"}
@@ -55,7 +56,7 @@ def results(data: str) -> list[str]:
 
 
 def against_baselines() -> list[str]:
-    """Return the defaults beside the best baseline of each measure, over all folds and in the one nobody looked at."""
+    """Return the defaults and the best baseline of each measure, over all folds and in the one nobody looked at."""
     folds = table("features", "folds.csv")
     rows, ahead, cells = [], 0, 0
     for data, title in DATA.items():
@@ -83,9 +84,9 @@ def against_baselines() -> list[str]:
             )
     header = ["network", "measure", "default", "best baseline", "folds won", "default, fold 1", "best baseline, fold 1"]
     return [
-        f"By link rank, AUC and hits@20 the defaults are ahead of the best of all baselines, whichever that is for the measure, "
-        f"in {ahead} of {cells} cases. The documents of fold 1 had no part in any choice (see below), so its own figures stand "
-        "beside the means over five folds.",
+        "By link rank, AUC and hits@20 the defaults are better than the best baseline for each measure in "
+        f"{ahead} of {cells} cases. The documents of fold 1 had no part in any choice (see below), so the table also gives its "
+        "results.",
         "",
         *markdown(rows, header),
         "",
@@ -114,7 +115,7 @@ def not_run() -> list[str]:
     for data, title in DATA.items():
         missing = [name for name in everything if name not in set(summary.loc[summary["data"] == data, "model"])]
         if missing:
-            lines.append(f"Not run on {title}: {', '.join(missing)}.")
+            lines.append(f"Not run on {title}: {'; '.join(missing)}.")
     return [" ".join(lines), ""] if lines else []
 
 
@@ -146,20 +147,21 @@ def page() -> str:
     lines = [
         "# Features of pairs, and the defaults",
         "",
-        "How well the links of unseen documents are predicted with and without features of pairs, beside every baseline. "
-        f"{made['folds']} folds over documents, K = {made['topics'][0]}, mean ± standard deviation over folds. Link rank and median rank: of the "
+        "How well the links of unseen documents are predicted with and without features of pairs, compared with every baseline. "
+        f"{made['folds']} folds over documents, K = {made['topics'][0]} ({BASELINE_TOPICS} for lda-cosine and lda-logistic), mean ± standard deviation over folds. Link rank and median rank: of the "
         "true links among all training documents, lower is better; hits@20: share of the true links among the first 20.",
         "",
-        f"From {command('features')}. Folds ran two at a time on a busy machine, and the rows *paper* and *lda* of Citeseer and WebKB are those of the same folds in [the paper's study](../paper/README.md): seconds say little here; [performance](../../benchmarks/results/README.md#features-of-pairs) has the cost of features.",
+        f"From {command('features')}. Folds ran two at a time, and the rows *paper: one sample*, *paper, 10 samples*, *paper, 4 chains x 10 samples*, *lda-cosine* and *lda-logistic* of Citeseer and WebKB are those of the same folds in [the paper's study](../paper/README.md), so seconds are rough; [performance](../../benchmarks/results/README.md#features-of-pairs) has the cost of features.",
         "",
         "- *paper*: Gibbs-gRTM with the paper's setting (400 sweeps, one sample, prior variance 1, no features); then ten "
         "samples, and four chains of ten, averaged.",
-        "- *no features*, *X alone*, *all features*: our defaults with one chain, but for the features.",
+        "- *no features*, *X alone*, *all features*: the default settings with one chain and other features; all are those in "
+        "[the table of weights](#what-the-model-makes-of-features).",
         "- *default*: `RelationalTopicModel(25)`, default settings.",
         "",
         figure_line("the models and baselines on four networks", "features/features.png"),
         "",
-        "## The defaults beside the best baselines",
+        "## The defaults and the best baselines",
         "",
         *against_baselines(),
         "## All results",
@@ -179,24 +181,25 @@ def page() -> str:
         "",
         f"From {command('defaults')}: links held out *inside* the training part of fold 1, {settings('defaults')['folds']} folds "
         "of it; the test documents of fold 1 were never looked at. (Those of the other four folds are training documents of "
-        "the first, so they had a part in these few choices; compare the columns of fold 1 above.) Starting from one chain of "
-        "ten samples, K = 25, and the values in the middle, one thing at a time was changed. Link rank / AUC / hits@20:",
+        "the first, so they had a part in these few choices; compare the columns of fold 1 above.) Starting from K = 25, the "
+        "features tfidf, tfidf-centroid and degree, weight variance 4, link cost 4, 1 % non-links, logistic loss and one chain "
+        "of ten samples, one setting at a time was changed. Link rank / AUC / hits@20:",
         "",
         *choices(),
         *CHOSEN_TEXT,
         "",
-        'The paper\'s setting is one call, `RelationalTopicModel.from_paper("Gibbs-gRTM")`; `pair_features=None` leaves out features alone.',
+        'The paper\'s setting is one call, `RelationalTopicModel.from_paper("Gibbs-gRTM")`; `pair_features=None` removes only the features.',
         "",
     ]
     return "\n".join(lines)
 
 
 WEIGHTS_TEXT = [
-    "TF-IDF cosines with a candidate, with its neighbours and with all of them together are close to one another, and the model "
-    "chooses among them: the centroid gets a large weight, and the plain mean over neighbours, which is the weakest of the "
+    "TF-IDF cosines with a candidate, with its neighbours and with all of them together are close to one another, so their "
+    "weights are shared: the centroid gets a large weight, and the plain mean over neighbours, which is the weakest of the "
     "three alone, a negative one, more so on Citeseer and WebKB than on Cora. Without the feature intercept, the intercept is "
-    "part of full weights. Degrees get negative weights: at equal words and topics, a candidate with few links is the "
-    "likelier one, because links are among what makes the words around a candidate alike.",
+    "part of full weights. Degrees get negative weights: given words and topics, candidates with fewer links are more probable, "
+    "perhaps because links also raise the similarity of a candidate's neighbours to the text.",
 ]
 """What the weights show, in words."""
 
@@ -208,8 +211,8 @@ CHOSEN_TEXT = [
     '- **Non-links**: 1 %, but from 5 to 20 per link (`negatives="auto"`). 20 per link are as good as 1 %, which in large networks '
     "would be many more. The standard library, whose 1 % are fewer than five per link, is better with more of them.",
     "- **Loss**: logistic. Hinge with margin 1/4 is better on Citeseer and WebKB, worse on Cora and the standard library, and its "
-    "probabilities mean less.",
+    "probabilities are less meaningful, because the hinge loss is not a likelihood.",
     "- **Samples and chains**: ten samples of four chains. One sample is worse on all five, twenty are no better than ten; four chains "
-    "are a little better by link rank and AUC, at four times the work, which spreads over cores (`n_jobs`).",
+    "are a little better by link rank and AUC, at four times the cost, which can be spread over cores (`n_jobs`).",
 ]
 """What was chosen, and why."""

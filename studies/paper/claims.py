@@ -137,7 +137,7 @@ def claim_approx() -> Claim:
     close = int((gaps >= -COMPARABLE).sum())
     return (
         "Approx is faster and close",
-        f"Our exact sweep costs O(K) per token, too: drawing topics with the cached sampler takes {ratios.median():.2f} "
+        f"Our exact sweep also costs O(K) per token: drawing topics with the cached sampler takes {ratios.median():.2f} "
         f"times as long (median; {span(ratios, 2)}). Its AUC minus the exact one's is {gaps.median():+.3f} (median; "
         f"{span(gaps, 3)}), no more than {COMPARABLE} behind in {close} of {len(gaps)} cases. There is no reason to use it.",
         "differs",
@@ -253,7 +253,7 @@ def claim_time() -> Claim:
     largest = split[split["model"] == "Gibbs-gRTM"]["topics_percent"].min()
     good = int(largest > 70) + int(constant < 1.5) + int(5 <= ratio <= 20)
     return (
-        "topics take over 70 % of the time, augmented variables a constant, and those of hinge are about 10 times cheaper",
+        "topics take over 70 % of the time, augmented variables a constant time, and those of hinge are about 10 times cheaper",
         f"Topics / augmented / weights on Cora: {'; '.join(parts)}. The sweep is so much faster here that the other steps "
         f"weigh more. Drawing the augmented variables on Citeseer takes {constant:.2f} times as long at its slowest K as "
         f"at its fastest, and {ratio:.1f} times as long with log-loss as with hinge loss.",

@@ -1,4 +1,4 @@
-"""The paper's main figures: all models on Cora, WebKB and Citeseer against the number of topics, beside baselines."""
+"""The paper's main figures: all models on Cora, WebKB and Citeseer against the number of topics, and baselines."""
 
 from __future__ import annotations
 

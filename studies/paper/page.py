@@ -1,4 +1,4 @@
-"""The page of the paper's study: all models beside baselines, and the paper's claims checked one by one.
+"""The page of the paper's study: all models compared with baselines, and the paper's claims checked one by one.
 
 All figures and verdicts on the page are computed from the tables of the experiments, so it can be made again whenever they are.
 """
@@ -9,6 +9,8 @@ import numpy as np
 
 from studies.pages import figure_line, markdown, settings, table
 from studies.paper.claims import CLAIMS, DATA, wide
+from studies.paper.comparison import BASELINE_TOPICS
+from studies.registry import EXPERIMENTS
 
 
 def comparison(data: str) -> list[str]:
@@ -45,7 +47,7 @@ def comparison(data: str) -> list[str]:
         "",
         f"`{used['command']}`, {used['date']}, {used['jobs']} fits at a time on {used['cpus']} cores: "
         f"{size['documents']:,} documents, {size['links']:,} links, {size['words']:,} words. Mean and standard deviation "
-        f"over {used['folds']} folds at K = {largest} (baselines have none; LDA's is 20).",
+        f"over {used['folds']} folds at K = {largest} (LDA baselines: K = {BASELINE_TOPICS}; other baselines have no K).",
         "",
         *markdown(rows, header),
         "",
@@ -61,16 +63,17 @@ def comparison(data: str) -> list[str]:
 
 
 OTHERS = {
-    "time-split": ["time-split.png"],
-    "lambda-time": ["lambda-time.png"],
-    "sensitivity-c": ["diagonal.png", "full.png"],
-    "sensitivity-burnin": ["burn-in.png"],
-    "sensitivity-negatives": ["negatives.png"],
-    "sensitivity-alpha": ["alpha.png"],
-    "weights": ["weights-Gibbs-RTM.png", "weights-Gibbs-gRTM.png"],
-    "suggestions": ["true-links.png"],
-    "topics": ["topics.png"],
+    "time-split": ("Where training time goes", ["time-split.png"]),
+    "lambda-time": ("Time of the augmented variables", ["lambda-time.png"]),
+    "sensitivity-c": ("Link cost", ["diagonal.png", "full.png"]),
+    "sensitivity-burnin": ("Burn-in", ["burn-in.png"]),
+    "sensitivity-negatives": ("Non-links", ["negatives.png"]),
+    "sensitivity-alpha": ("Prior alpha", ["alpha.png"]),
+    "weights": ("Weights between topics", ["weights-Gibbs-RTM.png", "weights-Gibbs-gRTM.png"]),
+    "suggestions": ("Suggested papers", ["true-links.png"]),
+    "topics": ("Topics and classes", ["topics.png"]),
 }
+"""Sections about one experiment each: the title and the figures."""
 
 
 def page() -> str:
@@ -78,11 +81,11 @@ def page() -> str:
     lines = [
         "# The paper's study, reproduced",
         "",
-        "Chen, Zhu, Xia and Zhang, *Discriminative relational topic models*, with linktopics. Every table and figure below",
-        "was written by the command above it; `python -m studies.pages` made this page from the tables in the folders beside",
-        "it, verdicts included, and draws its figures. The tables there have all folds. Where fewer folds or numbers of topics were run",
-        "than by default, for time (Citeseer: not K = 20; two or three folds where a parameter is varied or time is measured),",
-        "the command shows it. Times are those of a shared machine: compare them within a table only.",
+        "Chen, Zhu, Xia and Zhang, *Discriminative relational topic models*, with linktopics. The tables below were",
+        "written by the commands above them; `python -m studies.pages` made this page, with its verdicts and figures, from the",
+        "tables in the folders beside it, which have all folds. To save time, fewer folds or numbers of topics were run in some",
+        "experiments (Citeseer: not K = 20; two or three folds where a parameter is varied or time is measured); the commands",
+        "show which. Compare times within a table only.",
         "",
         "How it is measured: five folds over documents. A test document, its words and all its links are missing in",
         "training; then each pair of a test and a training document is scored from the words of the test document, and a link",
@@ -91,10 +94,10 @@ def page() -> str:
         "mean rank of the words of a test document, predicted from its links alone. The paper's settings: 400 sweeps, one",
         "posterior sample, 1 % of the unlinked pairs as non-links, c = 4 for full and 16 for diagonal weights, alpha = 5",
         "in total, hinge margin 1. *Our settings* are not in the paper: predictions averaged over posterior samples (10, 20",
-        "sweeps apart) and chains, an intercept beside diagonal weights, a margin of 1/4. They were chosen on Cora: margin and",
-        "intercept as the best of some eighteen variants (margins, costs, prior variances) on one split, once each; the 20 sweeps",
-        "after these five folds had been run with 5 (ten samples: 286 / .871, four chains: 234 / .894, not shown below) and one",
-        "split with 20 and with 40 samples. So Cora's rows flatter them; for Citeseer and WebKB nothing was chosen. The settings",
+        "sweeps apart) and chains, an intercept with diagonal weights, a margin of 1/4. They were chosen on Cora. The",
+        "margin and the intercept were the best of some eighteen variants (margins, costs, prior variances), each run once on",
+        "one split. The 20 sweeps between samples were chosen after runs with 5 sweeps on these five folds, and with 20 and 40",
+        "samples on one split. So Cora's rows flatter them; for Citeseer and WebKB nothing was chosen. The settings",
         "of the baselines were chosen looking at the test documents of all three sets.",
         "",
         "## The claims",
@@ -107,12 +110,18 @@ def page() -> str:
     lines += [*markdown(rows, ["", "the paper says", "here", "figures"]), ""]
     for data in DATA:
         lines += comparison(data)
-    for name, pictures in OTHERS.items():
+    for name, (title, pictures) in OTHERS.items():
         used = settings(name)
         in_folds = f", {used['folds']} folds" if used["folds"] else ""
-        lines += [f"## {name}", "", f"`{used['command']}`, {used['date']}{in_folds}.", ""]
+        about = EXPERIMENTS[name].about
+        lines += [
+            f"## {title}",
+            "",
+            f"{about[0].upper()}{about[1:]}. `{used['command']}`, {used['date']}{in_folds}.",
+            "",
+        ]
         for picture in pictures:
-            lines += [figure_line(name, f"{name}/{picture}"), ""]
+            lines += [figure_line(title, f"{name}/{picture}"), ""]
         if name == "suggestions":
             lines += ["What is suggested for two papers, true links in bold: "
                       "[suggestions.md](suggestions/suggestions.md).", ""]  # fmt: skip

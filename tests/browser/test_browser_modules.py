@@ -1,16 +1,17 @@
 """The files of the front end: what lets a report join them, and what keeps texts of the data texts."""
 
+import posixpath
 import re
 from collections import Counter
-from importlib.resources import files
 
 import pytest
 
-STATIC = files("linktopics.explorer") / "static"
-MODULES = {file.name: file.read_text(encoding="utf-8") for file in STATIC.iterdir() if file.name.endswith(".js")}
+from linktopics.explorer.page import STYLE, static_file, static_names
+
+MODULES = {name: static_file(name) for name in static_names() if name.endswith(".js")}
 NAMED = re.compile(r"^(?:export )?(?:async )?(?:function\*?|class) ([\w$]+)", re.MULTILINE)
 DECLARED = re.compile(r"^(?:export )?(?:const|let) (.*)", re.MULTILINE)
-IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w-]+\.js)";$', re.MULTILINE)
+IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "(\.\.?/[\w/-]+\.js)";$', re.MULTILINE)
 
 
 def top_level_names(source):
@@ -22,7 +23,7 @@ def top_level_names(source):
 
 def test_no_two_modules_have_the_same_top_level_name():
     names = Counter(name for source in MODULES.values() for name in top_level_names(source))
-    assert names["LABEL"] == names["Atlas"] == names["make"] == 1
+    assert names["LABEL"] == names["Model"] == names["make"] == 1
     assert [name for name, times in names.items() if times > 1] == []
 
 
@@ -30,9 +31,10 @@ def test_no_two_modules_have_the_same_top_level_name():
 def test_imports_stand_one_per_line_and_are_exported_there(name):
     source = MODULES[name]
     assert len(re.findall(r"\bimport\b(?=[ (*{])", source)) == len(IMPORT.findall(source))
-    for names, module in IMPORT.findall(source):
+    for names, address in IMPORT.findall(source):
+        module = MODULES[posixpath.normpath(posixpath.join(posixpath.dirname(name), address))]
         for each in names.split(", "):
-            assert re.search(rf"^export (?:async )?(?:function|const|class) {each}\b", MODULES[module], re.MULTILINE)
+            assert re.search(rf"^export (?:async )?(?:function|const|class) {each}\b", module, re.MULTILINE)
             assert len(re.findall(rf"\b{each}\b", source)) > 1, f"{each} is imported and not used"
     assert "export default" not in source
     assert not re.search(r"^export [{*]", source, re.MULTILINE)
@@ -47,7 +49,7 @@ def test_nothing_is_taken_for_html_or_code_or_fetched_from_elsewhere(name):
 
 
 def test_the_style_fetches_nothing():
-    style = (STATIC / "style.css").read_text(encoding="utf-8")
+    style = static_file(STYLE)
     assert not re.search(r"url\(|@import|@font-face", style)
 
 

@@ -64,7 +64,7 @@ class TestWriting:
             page.keyboard.press("Enter")
             expect(page.locator(".chip.added", has_text=words)).to_be_visible()
         expect(page.locator(".suggestions .badge, .gone li").first).to_be_visible()
-        page.get_by_role("button", name="As it was").click()
+        page.get_by_role("button", name="Undo all").click()
         expect(page.locator(".difference")).to_have_count(0)
         assert page.locator(".answer-topics").inner_text() == before
 
@@ -97,7 +97,7 @@ class TestWriting:
 def test_nothing_known_and_errors_in_words(visit, server):
     page = visit(server, "/write", offline=False)
     page.get_by_label("The text").fill("zorblax qwxyz")
-    expect(page.locator(".answer-suggestions .notice")).to_contain_text("Nothing is known about this text")
+    expect(page.locator(".answer-suggestions .notice")).to_contain_text("in the vocabulary of the model, so no links")
     page.context.set_offline(True)
     page.get_by_label("The text").fill("kitten")
     expect(page.locator(".answer-suggestions .notice")).to_contain_text("The server does not answer")

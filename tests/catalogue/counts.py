@@ -208,17 +208,17 @@ GROUP = Group(
         ),
         Kind(
             "A sparse matrix with indices out of range",
-            says="counts is not a sound sparse matrix: ...; make it again.",
+            says="counts is not a valid sparse matrix: ...; build it again.",
             call=counts(unsound),
         ),
         Kind(
             "A sparse matrix by columns (CSC) with indices out of range",
-            says="counts is not a sound sparse matrix: indices run from 0 to 1, and 7 is among them; make it again.",
+            says="counts is not a valid sparse matrix: indices run from 0 to 1, and 7 is among them; build it again.",
             call=counts(lambda: unsound("csc")),
         ),
         Kind(
             "A sparse matrix of coordinates (COO) with a row out of range, for fit",
-            says="counts is not a sound sparse matrix: rows run from 0 to 1, and 7 is among them; make it again.",
+            says="counts is not a valid sparse matrix: rows run from 0 to 1, and 7 is among them; build it again.",
             call=fit(unsound("coo")),
         ),
         Kind(
@@ -228,7 +228,7 @@ GROUP = Group(
         ),
         Kind(
             "A sparse matrix of a trillion columns",
-            says="counts has the shape (2, 1000000000000): there are too many words; the most is 2147483647.",
+            says="counts has the shape (2, 1000000000000): there are too many words; the maximum is 2147483647.",
             call=counts(sparse.coo_array(([1], ([0], [0])), shape=(2, 10**12))),
         ),
         Kind(
@@ -311,12 +311,12 @@ LINKS = Group(
         ),
         Kind(
             "A sparse matrix with indices out of range",
-            says="the link matrix is not a sound sparse matrix: indices run from 0 to 2, and 7 is among them; make it again.",
+            says="the link matrix is not a valid sparse matrix: indices run from 0 to 2, and 7 is among them; build it again.",
             call=linked(unsound("csc", 3)),
         ),
         Kind(
             "A sparse matrix of coordinates with a row out of range",
-            says="the link matrix is not a sound sparse matrix: rows run from 0 to 2, and 7 is among them; make it again.",
+            says="the link matrix is not a valid sparse matrix: rows run from 0 to 2, and 7 is among them; build it again.",
             call=linked(unsound("coo", 3)),
         ),
         Kind(
@@ -342,22 +342,22 @@ LINKS = Group(
         ),
         Kind(
             "An index that is a fraction, NaN or infinite",
-            says="links are pairs of document indices here, but (0, 1.5) is none; pass integers, or pass ids= to name documents by their ids.",
+            says="links are pairs of document indices here, but (0, 1.5) is not; pass integers, or pass ids= to name documents by their ids.",
             call=linked([(0, 1.5)]),
         ),
         Kind(
             "An index beyond 64 bits",
-            says="links are pairs of document indices here, but (0, 1180591620717411303424) is none; pass integers, or pass ids= to name documents by their ids.",
+            says="links are pairs of document indices here, but (0, 1180591620717411303424) is not; pass integers, or pass ids= to name documents by their ids.",
             call=linked([(0, 2**70)]),
         ),
         Kind(
             "An index of 1e300",
-            says="links are pairs of document indices here, but (0, 1e+300) is none; pass integers, or pass ids= to name documents by their ids.",
+            says="links are pairs of document indices here, but (0, 1e+300) is not; pass integers, or pass ids= to name documents by their ids.",
             call=linked([(0, 1e300)]),
         ),
         Kind(
             "True and False as indices",
-            says="links are pairs of document indices here, but (False, True) is none; pass integers, or pass ids= to name documents by their ids.",
+            says="links are pairs of document indices here, but (False, True) is not; pass integers, or pass ids= to name documents by their ids.",
             call=linked(np.array([[False, True], [True, False]]), n_documents=2),
         ),
         Kind(
@@ -372,7 +372,7 @@ LINKS = Group(
         ),
         Kind(
             "Strings where there are no ids",
-            says="links are pairs of document indices here, but ('0', '1') is none; pass integers, or pass ids= to name documents by their ids.",
+            says="links are pairs of document indices here, but ('0', '1') is not; pass integers, or pass ids= to name documents by their ids.",
             call=linked([("0", "1")]),
         ),
         Kind("Triples", says="links[0] is (0, 1, 2); each link is a pair (source, target).", call=linked([(0, 1, 2)])),

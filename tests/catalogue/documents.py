@@ -63,7 +63,7 @@ GROUP = Group(
         ),
         Kind(
             "JSON a hundred thousand levels deep",
-            says=".../documents.jsonl:5: the JSON is nested too deeply; leave out what no reader needs.",
+            says=".../documents.jsonl:5: the JSON is nested too deeply; leave out nested fields that are not needed.",
             files=added('{"id": "x", "text": "cats", "more": ' + DEEP + "}"),
         ),
         Kind(
@@ -73,7 +73,7 @@ GROUP = Group(
         ),
         Kind(
             "A field twice in an object",
-            says=".../documents.jsonl:5: not JSON: the field 'text' is there twice; give one JSON object per line.",
+            says=".../documents.jsonl:5: not JSON: the field 'text' occurs twice; give one JSON object per line.",
             files=added('{"id": "x", "text": "cats", "text": "mice"}'),
         ),
         Kind(
@@ -120,12 +120,12 @@ GROUP = Group(
         ),
         Kind(
             "No word but stop words (an empty vocabulary)",
-            says="...: no word is left of 2 texts: they are empty, or hold stop words, numbers and single letters only; give texts with other words, or a vectorizer that keeps these (--stop-words none).",
+            says="...: no words are left in 2 texts: they are empty or contain only stop words, numbers and single letters; give texts with other words, or a vectorizer that keeps these (--stop-words none).",
             files={"documents.jsonl": jsonl(cat="the and of", star="it is"), "links.csv": "source,target\n"},
         ),
         Kind(
             "No text in any document",
-            says="...: no word is left of 2 texts: they are empty, or hold stop words, numbers and single letters only; give texts with other words, or a vectorizer that keeps these (--stop-words none).",
+            says="...: no words are left in 2 texts: they are empty or contain only stop words, numbers and single letters; give texts with other words, or a vectorizer that keeps these (--stop-words none).",
             files={"documents.jsonl": jsonl(cat="", star=""), "links.csv": "source,target\ncat,star\n"},
         ),
         Kind(
@@ -147,17 +147,17 @@ IDS = Group(
     [
         Kind(
             "An id twice",
-            says=".../documents.jsonl:6: the id 'cat' is that of line 1 already; give every document its own id.",
+            says=".../documents.jsonl:6: the id 'cat' is already used in line 1; give every document its own id.",
             files=added("", '{"id": "cat", "text": "lions"}'),
         ),
         Kind(
             "An empty id",
-            says=".../documents.jsonl:5: the id is ''; give every document an id that can be seen.",
+            says=".../documents.jsonl:5: the id is ''; give every document an id that is not blank.",
             files=added('{"id": "", "text": "lions"}'),
         ),
         Kind(
             "An id of blanks",
-            says=".../documents.jsonl:5: the id is ' '; give every document an id that can be seen.",
+            says=".../documents.jsonl:5: the id is ' '; give every document an id that is not blank.",
             files=added('{"id": "  ", "text": "lions"}'),
         ),
         Kind(

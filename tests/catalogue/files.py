@@ -66,17 +66,17 @@ GROUP = Group(
     [
         Kind(
             "A path that does not exist",
-            says="'...' is no built-in data set, file or folder...; pass stdlib, cora, citeseer, webkb, a .content file, or a folder that holds documents.jsonl and links.csv, or ...",
+            says="'...' is not a built-in data set, file or folder...; pass stdlib, cora, citeseer, webkb, a .content file, or a folder that holds documents.jsonl and links.csv, or ...",
             command=("info", "NEW"),
         ),
         Kind(
             "A path that is too long",
-            says="'...' is no built-in data set, file or folder...; pass stdlib, cora, citeseer, webkb, a .content file, or a folder that holds documents.jsonl and links.csv, or ...",
+            says="'...' is not a built-in data set, file or folder...; pass stdlib, cora, citeseer, webkb, a .content file, or a folder that holds documents.jsonl and links.csv, or ...",
             command=("info", "x" * 5000),
         ),
         Kind(
             "A zero byte in a path",
-            says="docu...ments.jsonl: cannot be read (...); check the path and who may read it.",
+            says="docu...ments.jsonl: cannot be read (...); check the path and its permissions.",
             call=lambda _: DocumentNetwork.from_jsonl("docu\0ments.jsonl"),
         ),
         Kind(
@@ -106,7 +106,7 @@ GROUP = Group(
         ),
         Kind(
             "An empty folder",
-            says="...: the folder is in no known form (it holds: nothing); pass a folder that holds documents.jsonl and links.csv, or ...",
+            says="...: no known format matches (found: nothing); pass a folder that holds documents.jsonl and links.csv, or ...",
             files={},
         ),
         Kind(
@@ -116,7 +116,7 @@ GROUP = Group(
         ),
         Kind(
             "Two forms in one folder",
-            says="...: the folder is in more than one known form (it holds: documents.jsonl, links.csv, toy.content); pass a folder that holds documents.jsonl and links.csv, or ...",
+            says="...: more than one known format matches (found: documents.jsonl, links.csv, toy.content); pass a folder that holds documents.jsonl and links.csv, or ...",
             files={**documents(JSONL), "toy.content": "p1\t1\tx\n"},
         ),
         Kind(
@@ -152,7 +152,7 @@ GROUP = Group(
         ),
         Kind(
             "A symbolic link that leads to itself",
-            says=".../documents.jsonl: cannot be read (...); check the path and who may read it.",
+            says=".../documents.jsonl: cannot be read (...); check the path and its permissions.",
             files=pointing("documents.jsonl"),
         ),
         Kind(
@@ -183,7 +183,7 @@ GROUP = Group(
         ),
         Kind(
             "A file that may not be read",
-            says=".../documents.jsonl: cannot be read (...); check the path and who may read it.",
+            says=".../documents.jsonl: cannot be read (...); check the path and its permissions.",
             files=unreadable,
         ),
         Kind(
@@ -227,7 +227,7 @@ GROUP = Group(
         ),
         Kind(
             "A zip bomb: a small gzip file of very many zeros",
-            says=".../documents.jsonl: the gzip file has ... bytes and holds more than ...; if it is what it should be, unpack it (gunzip) and give the plain file.",
+            says=".../documents.jsonl: the gzip file has ... bytes and holds more than ...; if that is expected, unpack it (gunzip) and pass the plain file.",
             files=documents(BOMB),
             limit=2**23,
         ),
@@ -295,17 +295,17 @@ ENCODINGS = Group(
         ),
         Kind(
             "Mixed line ends, in links",
-            says=".../links.csv:2: there is a CR within the line; let lines end in LF or CR LF, all alike.",
+            says=".../links.csv:2: there is a CR within the line; end all lines in LF or CR LF.",
             files={"documents.jsonl": JSONL, "links.csv": CSV.replace("cat\n", "cat\r")},
         ),
         Kind(
             "Mixed line ends, in links of LDA-C",
-            says=".../links.txt:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
+            says=".../links.txt:1: there is a CR within the line; end all lines in LF or CR LF.",
             files=ldac("0 1\r1 2\r\n2 0\r\n"),
         ),
         Kind(
             "Mixed line ends, in LINQS",
-            says=".../toy.content:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
+            says=".../toy.content:1: there is a CR within the line; end all lines in LF or CR LF.",
             files={"toy.content": "1 1 0 7\r2 1 1 7\n", "toy.cites": ""},
         ),
         Kind(

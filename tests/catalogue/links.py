@@ -145,7 +145,7 @@ GROUP = Group(
         ),
         Kind(
             "Any of these with --strict",
-            says="...: the network has 1 link with an unknown end: ('mouse', 'dog'); 1 self link: ('cat', 'cat'). Cure: add the missing documents or remove these links; remove links of a document to itself; or pass strict=False (leave out --strict) to drop such links and keep such documents.",
+            says="...: the network has 1 link with an unknown end: ('mouse', 'dog'); 1 self link: ('cat', 'cat'). To correct this, add the missing documents or remove these links; remove links of a document to itself; or pass strict=False (leave out --strict) to drop such links and keep such documents.",
             command=("info", "HERE", "--strict"),
             files=links("source,target\nmouse,cat\nmouse,dog\ncat,cat\n"),
         ),

@@ -42,7 +42,7 @@ GROUP = Group(
         ),
         Kind(
             "LINQS: an id twice",
-            says=".../toy.content:3: the id 'p1' is that of .../toy.content:1 already; give every document its own id.",
+            says=".../toy.content:3: the id 'p1' is already used in .../toy.content:1; give every document its own id.",
             files=linqs("p1\t1\t0\tx\n\np1\t1\t1\ty\n"),
         ),
         Kind(
@@ -104,7 +104,7 @@ GROUP = Group(
         ),
         Kind(
             "LDA-C: a word twice in the vocabulary",
-            says=".../vocab.txt:2: the word 'apple' is that of line 1 already; give each word once.",
+            says=".../vocab.txt:2: the word 'apple' is already used in line 1; give each word once.",
             files=ldac(vocab="apple\napple\n"),
         ),
         Kind(
@@ -114,7 +114,7 @@ GROUP = Group(
         ),
         Kind(
             "LDA-C: mixed line ends",
-            says=".../documents.txt:1: there is a CR within the line; let lines end in LF or CR LF, all alike.",
+            says=".../documents.txt:1: there is a CR within the line; end all lines in LF or CR LF.",
             files=ldac("0:2\r1:1\n1:3\n1:1\n"),
         ),
         Kind(
@@ -141,7 +141,7 @@ GROUP = Group(
         ),
         Kind(
             "LDA-C: an id twice",
-            says=".../ids.txt:2: the id 'a' is that of line 1 already; give each id once.",
+            says=".../ids.txt:2: the id 'a' is already used in line 1; give each id once.",
             files=ldac(ids="a\na\n"),
         ),
         Kind(
@@ -156,7 +156,7 @@ GROUP = Group(
         ),
         Kind(
             "Notes without text",
-            says="...: none of the 2 text files in the folder holds any text; write some.",
+            says="...: none of the 2 text files in the folder contains any text; add some.",
             files=notes("", " "),
         ),
         Kind(

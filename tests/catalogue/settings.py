@@ -117,7 +117,7 @@ GROUP = Group(
         ),
         Kind(
             "An unknown feature",
-            says="no pair feature is 'tfidff'; the names are 'tfidf', 'tfidf-neighbours', 'tfidf-centroid', 'topics', 'topics-neighbours', 'topics-centroid', 'degree', 'intercept', and linktopics.features has Column, PairMatrix and PairFunction for what you bring.",
+            says="'tfidff' is not a pair feature; the names are 'tfidf', 'tfidf-neighbours', 'tfidf-centroid', 'topics', 'topics-neighbours', 'topics-centroid', 'degree', 'intercept', and linktopics.features has Column, PairMatrix and PairFunction for your own data.",
             call=given(pair_features=["tfidff"]),
         ),
         Kind(
@@ -142,7 +142,7 @@ GROUP = Group(
         ),
         Kind(
             "A checkpoint every 0 sweeps",
-            says="every is 0; it must be a whole number from 1 on.",
+            says="every is 0; it must be a whole number of at least 1.",
             call=lambda folder: fit(COUNTS, checkpoint=Checkpoint(folder / "model", every=0))(folder),
         ),
         Kind("--topics many", says="...Invalid value for '--topics' / '-k': ...", command=option("--topics=many")),
@@ -207,7 +207,7 @@ GROUP = Group(
         ),
         Kind(
             "Four hundred digits for checkpoint-minutes, in settings",
-            says=".../settings.toml: checkpoint-minutes is ...; it is a number above 0, up to 1e9.",
+            says=".../settings.toml: checkpoint-minutes is ...; it must be a number above 0, up to 1e9.",
             **settings(f"checkpoint-minutes = {'9' * 400}\n"),
         ),
         Kind(
@@ -218,17 +218,17 @@ GROUP = Group(
         ),
         Kind(
             "true for a number of non-links, in settings",
-            says="negatives is True; it is auto or a number.",
+            says="negatives is True; it must be auto or a number.",
             **settings("negatives = true\n"),
         ),
         Kind(
             "A number for an address, in settings",
-            says=".../settings.toml: address is 5; it is the address of a Ray cluster between quotes, or auto.",
+            says=".../settings.toml: address is 5; it must be the address of a Ray cluster between quotes, or auto.",
             **settings('engine = "ray"\naddress = 5\n'),
         ),
         Kind(
             "A setting twice, with - and with _",
-            says=".../settings.toml: link-cost is there twice, with - and with _; give it once.",
+            says=".../settings.toml: link-cost is given twice, with - and with _; give it once.",
             **settings("link-cost = 1.0\nlink_cost = 2.0\n"),
         ),
         Kind(
@@ -259,7 +259,7 @@ GROUP = Group(
         ),
         Kind(
             "A text without a known word",
-            says="the text 'zebra zoo' has no word that the model knows; write more, or words of its documents.",
+            says="the text 'zebra zoo' has no word of the model's vocabulary; write more, or words of its documents.",
             command=("suggest", "MODEL", "--text=zebra zoo"),
         ),
         Kind(

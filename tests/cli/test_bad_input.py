@@ -11,7 +11,6 @@ import pytest
 from catalogue import GROUPS, pattern
 from catalogue.kinds import write
 from linktopics.datasets import open_network
-from linktopics.readers import _files
 from support.command_line import files, refusal, succeed
 
 SMALL = ["--topics=3", "--burn-in=1", "--samples=1", "--thin=1", "--chains=1", "--quiet"]
@@ -34,7 +33,7 @@ def here(tmp_path):
 def prepare(kind, here, data, model, monkeypatch):
     """Make what a kind needs, and return the commands to try."""
     if kind.limit is not None:
-        monkeypatch.setattr(_files, "MAX_UNPACKED", kind.limit)
+        monkeypatch.setattr("linktopics.readers.files.MAX_UNPACKED_BYTES", kind.limit)
     given = here
     if kind.files is not None:
         made = kind.files(here) if callable(kind.files) else write(here, kind.files)

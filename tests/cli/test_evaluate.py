@@ -133,8 +133,8 @@ def test_options_reach_the_models(data, monkeypatch):
             "--link-cost is for linktopics and Gibbs models, and there is none among tfidf.",
         ),
         (["--output", "no/where.csv"], "no/where.csv: there is no folder 'no' to write the result to."),
-        (["--resume", "no/where.jsonl"], "results cannot be kept in 'no/where.jsonl': No such file or directory; give"),
-        (["--folds", "31"], "30 documents cannot be split into 31 folds; ask for fewer."),
+        (["--resume", "no/where.jsonl"], "results cannot be written to 'no/where.jsonl': No such file or directory;"),
+        (["--folds", "31"], "30 documents cannot be split into 31 folds; use fewer folds."),
         pytest.param(["--alpha", "-1"], "linktopics, fold 1: The 'alpha' parameter", marks=pytest.mark.long),
     ],
 )
@@ -249,7 +249,7 @@ def test_other_files_stay(data, tmp_path, monkeypatch):
         result = run(*arguments)
     assert result.exit_code == 2
     assert result.stderr == (
-        f"linktopics: {path}: there is a file already that is no result of linktopics; choose another name, or pass "
+        f"linktopics: {path}: the file exists and is not a result written by linktopics; choose another name, or pass "
         "overwrite=True (--overwrite) to replace it.\n"
     )
     assert path.read_text() == "mine"
@@ -289,8 +289,8 @@ def with_no_room(*arguments):
 @pytest.mark.parametrize(
     ("option", "sentence"),
     [
-        ("--resume", "results cannot be kept in 'new': File too large; give resume (--resume) another place."),
-        ("--output", "new: the result cannot be written (File too large); make room, or choose a place you may"),
+        ("--resume", "results cannot be written to 'new': File too large; give resume (--resume) another path."),
+        ("--output", "new: the result cannot be written (File too large); free disk space, or choose a folder"),
     ],
 )
 @pytest.mark.long

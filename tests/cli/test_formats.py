@@ -17,7 +17,7 @@ from rich.cells import cell_len
 
 import linktopics.cli.app
 from linktopics.cli.app import app
-from linktopics.cli.output import Column, Result, emit
+from linktopics.cli.output import CommandResult, TableColumn, emit
 from support.command_line import LONG, ODD, asked, on_a_terminal, succeed
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "json.md"
@@ -96,7 +96,7 @@ FORMULAS = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "two\r=1"]
 
 
 def in_format(format, rows, capsys):
-    emit(Result("suggest", [Column("value")], [{"value": value} for value in rows]), format)
+    emit(CommandResult("suggest", [TableColumn("value")], [{"value": value} for value in rows]), format)
     return capsys.readouterr().out
 
 

@@ -90,7 +90,7 @@ def test_a_model_that_was_there_is_as_it_was(command, attribute, data, model, co
         fit, resume = ["fit", data, "-o", copied, *QUICK, "--overwrite"], ["resume", copied, "--samples=1", "--quiet"]
         result = run(*(fit if command == "fit" else resume))
     assert result.exit_code == 143
-    said = f"linktopics: interrupted before anything was saved; the model in {copied} is as it was.\n"
+    said = f"linktopics: interrupted before anything was saved; the model in {copied} is unchanged.\n"
     assert result.stderr == said
     assert_same(RelationalTopicModel.load(copied, verify=True), RelationalTopicModel.load(model))
 
@@ -204,7 +204,7 @@ def test_a_disk_that_is_full(data, model, tmp_path, monkeypatch):
     warning, error = result.stderr.splitlines()
     done = ", ".join(str(chain["iteration"]) for chain in manifest(folder)["chains"])
     assert warning.startswith(f"linktopics: {calls[20]}: cannot be written (No space left on device). The checkpoint ")
-    assert f"The end of the run is not saved: {folder} has sweep {done} of 7. " in error
+    assert f"The final state of the run is not saved: {folder} has sweep {done} of 7. " in error
     assert f"continue with linktopics resume '{folder}', " in error
     succeed("resume", folder, "--quiet")
     assert_same(RelationalTopicModel.load(folder, verify=True), RelationalTopicModel.load(model))
@@ -268,7 +268,7 @@ def test_minutes_that_are_none(value, data, copied, tmp_path):
     settings.write_text(f"checkpoint-minutes = {value}\n")
     result = run("fit", data, "-o", tmp_path / "new", "--config", settings)
     assert "checkpoint-minutes is " in result.stderr
-    assert "it is a number above 0, up to 1e9." in result.stderr
+    assert "it must be a number above 0, up to 1e9." in result.stderr
     assert not (tmp_path / "new").exists()
 
 
@@ -289,5 +289,5 @@ def test_other_files_do(data, copied):
     for command in (["resume", copied, "--samples=1"], ["fit", data, "-o", copied, "--overwrite", *QUICK]):
         result = run(*command)
         assert result.exit_code == 2
-        assert "the folder holds other things (notes.txt)" in result.stderr
+        assert "the folder holds other files (such as notes.txt)" in result.stderr
     assert (copied / "notes.txt").read_text() == "precious"

@@ -14,10 +14,10 @@ FIT = ["fit", "DATA", "-o", "NEW", *QUICK]
 
 MISTAKES = {
     "no data": (["fit", "-o", "NEW"], "name the data"),
-    "unknown data": (["fit", "nowhere", "-o", "NEW"], "'nowhere' is no built-in data set, file or folder"),
+    "unknown data": (["fit", "nowhere", "-o", "NEW"], "'nowhere' is not a built-in data set, file or folder"),
     "data nearly named": (["info", "coar"], "did you mean 'cora'?"),
     "no output": (["fit", "DATA"], "say where the model goes: -o FOLDER"),
-    "output taken": (["fit", "DATA", "-o", "DATA"], "the folder holds other things (documents.jsonl)"),
+    "output taken": (["fit", "DATA", "-o", "DATA"], "the folder holds other files (such as documents.jsonl)"),
     "output is a file": (["fit", "DATA", "-o", "FILE"], "is a file"),
     "a model there": (["fit", "DATA", "-o", "MODEL"], "there is a model already"),
     "a feature": ([*FIT, "--feature=tfidff"], "'tfidff' is not one of 'tfidf', 'tfidf-neighbours'"),
@@ -26,21 +26,21 @@ MISTAKES = {
     "seed words": ([*FIT, "--seed-words=cats"], "write the topic's number and its words: 0:red,green"),
     "unknown seed word": ([*FIT, "--seed-words=0:zebra"], "the seed word 'zebra' is not in the vocabulary"),
     "seed words of no topic": ([*FIT, "--seed-words=9:cats"], "names topic 9; topics are numbered from 0 to 2"),
-    "negatives": ([*FIT, "--negatives=many"], "negatives is 'many'; it is auto or a number"),
+    "negatives": ([*FIT, "--negatives=many"], "negatives is 'many'; it must be auto or a number"),
     "loss": ([*FIT, "--loss=nonsense"], "'nonsense' is not one of 'logistic', 'hinge'"),
     "alpha": ([*FIT, "--alpha=-1"], "alpha"),
     "topics": ([*FIT, "--topics=0"], "Invalid value for '--topics'"),
     "stop words": ([*FIT, "--stop-words=nowhere.txt"], "nowhere.txt: there is no such file"),
-    "max share": ([*FIT, "--max-share=0"], "max-share is 0.0; it is a share of the documents, above 0"),
+    "max share": ([*FIT, "--max-share=0"], "max-share is 0.0; it must be a share of the documents, above 0"),
     "max share above 1": ([*FIT, "--max-share=2"], "Invalid value for '--max-share'"),
     "columns of counts": (["fit", "LINQS", "-o", "NEW", "--column=year:equal"], "there are no fields such as 'year'"),
-    "counts to count": (["info", "LINQS", "--min-documents=2"], "the words are counted already"),
+    "counts to count": (["info", "LINQS", "--min-documents=2"], "the data are word counts"),
     "no links": (["fit", "UNLINKED", "-o", "NEW"], "the links are missing; put links.csv beside the documents"),
     "notes without links": (["fit", "NOTES", "-o", "NEW"], "no links were found between the 2 text files"),
     "no settings": ([*FIT, "--config=nowhere.toml"], "nowhere.toml: there is no such file"),
     "a model that is nowhere": (["topics", "NEW"], "there is no such folder; check the path of the model"),
     "not a model": (["topics", "DATA"], "the folder holds no model.json, so it is not a model"),
-    "a damaged model": (["topics", "DAMAGED"], "the model is damaged (its checksum does not fit its content)"),
+    "a damaged model": (["topics", "DAMAGED"], "the model is damaged (its checksum does not match its content)"),
     "a damaged manifest": (["info", "TORN"], "the model is damaged (it is not JSON)"),
     "an unfinished model": (["topics", "UNFINISHED"], "the model is not finished (its chains did 0"),
     "a finished model": (["resume", "MODEL"], "the run is finished; add burn-in with --burn-in N, or samples"),
@@ -50,7 +50,7 @@ MISTAKES = {
     "nothing on standard input": (["suggest", "MODEL", "--file=-"], "the text is empty"),
     "unknown words": (
         ["suggest", "MODEL", "--text=zebra zoo"],
-        "the text 'zebra zoo' has no word that the model knows",
+        "the text 'zebra zoo' has no word of the model's vocabulary",
     ),
     "no file": (["suggest", "MODEL", "--file=nowhere.txt"], "nowhere.txt: there is no such file"),
     "a text for counts": (["suggest", "COUNTED", "--text=cats"], "fitted to word counts and cannot read texts"),
@@ -60,7 +60,7 @@ MISTAKES = {
     "words of nothing": (["words", "MODEL"], "say which documents are linked"),
     "words of no ids": (["words", "MODEL", "--links", ","], "no id was given"),
     "an unknown source": (["explain", "MODEL", "kat", "mouse"], "no document has the id 'kat'; did you mean 'cat'"),
-    "the same twice": (["explain", "MODEL", "cat", "cat"], "'cat' was given twice"),
+    "the same twice": (["explain", "MODEL", "cat", "cat"], "source and target are both 'cat'"),
     "one end": (["explain", "MODEL", "cat"], "Missing argument 'TARGET'"),
     "coherence": (["topics", "MODEL", "--coherence=nonsense"], "'nonsense' is not one of 'npmi', 'umass', 'cv'"),
     "format": (["topics", "MODEL", "--format=xml"], "'xml' is not one of 'auto', 'table', 'plain', 'csv', 'json'"),
@@ -85,12 +85,12 @@ SETTINGS = {
     "checkpoints": ("checkpoint-every = 'often'\n", "checkpoint"),
     "jobs": ("jobs = 0\n", "jobs"),
     "shards": ("shards = 0\n", "shards must be an int in the range [1, 32768]"),
-    "engine": ("engine = 'cluster'\n", "engine is 'cluster'; it is threads or ray"),
-    "address": ("address = 'auto'\n", "an address is that of a Ray cluster; give --engine ray"),
-    "min documents": ("min-documents = 0.5\n", "min-documents is 0.5; it is a whole number from 1 on"),
-    "max share": ("max-share = 5\n", "max-share is 5; it is a share of the documents"),
-    "stop words": ("stop-words = ['a', 'b']\n", "stop-words is ['a', 'b']; it is english, none or the name of a file"),
-    "strict": ("strict = 'no'\n", "strict is 'no'; it is true or false"),
+    "engine": ("engine = 'cluster'\n", "engine is 'cluster'; it must be threads or ray"),
+    "address": ("address = 'auto'\n", "--address is that of a Ray cluster; give --engine ray"),
+    "min documents": ("min-documents = 0.5\n", "min-documents is 0.5; it must be a whole number of at least 1"),
+    "max share": ("max-share = 5\n", "max-share is 5; it must be a share of the documents"),
+    "stop words": ("stop-words = ['a', 'b']\n", "stop-words is ['a', 'b']; it must be english, none or"),
+    "strict": ("strict = 'no'\n", "strict is 'no'; it must be true or false"),
 }
 
 
@@ -159,7 +159,7 @@ def test_a_model_stays_if_the_next_is_interrupted(data, copied, monkeypatch):
     monkeypatch.setattr(RelationalTopicModel, "fit", raiser(KeyboardInterrupt))
     result = run("fit", data, "-o", copied, *QUICK, "--overwrite")
     assert result.exit_code == 130
-    assert result.stderr == f"linktopics: interrupted before anything was saved; the model in {copied} is as it was.\n"
+    assert result.stderr == f"linktopics: interrupted before anything was saved; the model in {copied} is unchanged.\n"
     assert files(copied) == before
 
 
@@ -168,11 +168,11 @@ def test_files_of_others_stay(data, tmp_path):
     result = run("fit", data, "-o", tmp_path, *QUICK)
     assert (tmp_path / "weights.safetensors").read_text() == "somebody's"
     assert result.exit_code == 2
-    assert "holds other things" in result.stderr
+    assert "holds other files" in result.stderr
 
 
 def test_a_cluster_that_is_not_there(places, tmp_path):
-    """Nothing is left behind by a fit that could not begin, and the model that cannot go on is as it was."""
+    """Nothing is left behind by a fit that could not begin, and the model that cannot go on is unchanged."""
     cluster = ["--engine=ray", "--address=127.0.0.1:9", "--quiet"]
     before = manifest(places["MODEL"])
     for arguments in (["fit", places["DATA"], "-o", tmp_path / "new"], ["resume", places["MODEL"], "--samples=1"]):
@@ -197,7 +197,7 @@ def nested(depth):
         (
             put("parameters", "alpha", to=nested(900)),
             "json",
-            "nested too deeply, as in no model",
+            "nested too deeply: the model is damaged",
         ),
     ],
 )

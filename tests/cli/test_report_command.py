@@ -65,7 +65,7 @@ def test_other_files_stay(model, tmp_path):
     path.write_text("mine")
     done = run("report", model, "-o", path)
     assert done.exit_code == 2
-    assert done.stderr.startswith(f"linktopics: {path}: there is a file already")
+    assert done.stderr.startswith(f"linktopics: {path}: the file exists and is not a report")
     assert "--overwrite" in done.stderr
     assert path.read_text() == "mine"
     succeed("report", model, "-o", path, "--overwrite")
@@ -97,7 +97,7 @@ def test_no_model(tmp_path):
 
 
 def test_a_model_that_is_too_large(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "MAX_DOCUMENTS", 3)
+    monkeypatch.setattr(report, "MAX_REPORT_DOCUMENTS", 3)
     done = run("report", model, "-o", tmp_path / "pages.html")
     assert done.exit_code == 2
     assert "10 documents" in done.stderr

@@ -130,7 +130,7 @@ def test_port_that_is_taken(model, server):
     _, (_, port) = server
     result = run("serve", model, "--port", port)
     assert result.exit_code == 2
-    assert f"port {port} of 127.0.0.1 is taken; choose another by --port {port + 1}" in result.stderr
+    assert f"port {port} of 127.0.0.1 is taken; choose another with --port {port + 1}" in result.stderr
 
 
 @pytest.mark.parametrize(

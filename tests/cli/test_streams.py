@@ -123,7 +123,7 @@ def test_a_full_output(arguments, unbuffered, model):
     done = shell(*words, redirect=f"> {FULL}", PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 2
     assert done.stderr == (
-        "linktopics: standard output cannot be written to (No space left on device); make room there, or redirect it.\n"
+        "linktopics: standard output cannot be written to (No space left on device); free disk space, or redirect it.\n"
     )
 
 
@@ -224,7 +224,7 @@ def test_control_characters_of_warnings(capsys):
 
 
 @pytest.mark.parametrize(
-    ("said", "told"), [((), "memory; end"), (("Unable to allocate 9 TiB",), "memory (Unable to allocate 9 TiB); end")]
+    ("said", "told"), [((), "memory; close"), (("Unable to allocate",), "memory (Unable to allocate); close")]
 )
 def test_too_little_memory(said, told, model, monkeypatch):
     def fail(*_, **__):
@@ -233,5 +233,5 @@ def test_too_little_memory(said, told, model, monkeypatch):
     monkeypatch.setattr("linktopics.model.estimator.RelationalTopicModel.load", fail)
     result = run("topics", model)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"linktopics: there is not enough {told} other programs, ask for less at once")
+    assert result.stderr.startswith(f"linktopics: there is not enough {told} other programs, use less data or fewer")
     assert result.stderr.count("\n") == 1

@@ -100,7 +100,7 @@ def test_suggestions_for_a_text(model, tmp_path):
 def test_ranges_over_samples_are_called_what_they_are(model):
     shown = succeed("suggest", model, "--text", ASKED, "--interval=0.5", "--format=table").stdout
     assert "50% of samples" in shown
-    assert "does not cover all uncertainty" in " ".join(shown.split())
+    assert "do not cover all uncertainty" in " ".join(shown.split())
     assert "interval" not in shown
 
 

@@ -195,13 +195,13 @@ def tensors(data: bytes, folder: Path) -> str:
 
 def columns(data: bytes, folder: Path) -> Any:
     """Take the input for a column of strings, of JSON or of numbers."""
-    from linktopics.storage.network_codec import unpack
+    from linktopics.storage.network_codec import decode_column
 
     kind, text = data[:1], np.frombuffer(data[1:], np.uint8)
     if kind == b"j":
-        return unpack({"ids/json": text}, "ids")
+        return decode_column({"ids/json": text}, "ids")
     ends = np.frombuffer(data[1 : 1 + 8 * (len(data) // 16)], np.int64)
-    return unpack({"ids/text": text, "ids/ends": ends}, "ids")
+    return decode_column({"ids/text": text, "ids/ends": ends}, "ids")
 
 
 def model(data: bytes, folder: Path) -> str:

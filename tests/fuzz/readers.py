@@ -255,6 +255,7 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
 
 
 def _result() -> bytes:
-    from linktopics.evaluation.folds import MARK
+    from linktopics.evaluation.folds import RESULT_KEY
 
-    return json.dumps({MARK: "ab", "model": "tfidf", "auc": 0.5}).encode() + b"\n" + f'{{"{MARK}": "c'.encode()
+    whole = json.dumps({RESULT_KEY: "ab", "model": "tfidf", "auc": 0.5})
+    return f'{whole}\n{{"{RESULT_KEY}": "c'.encode()

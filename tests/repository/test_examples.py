@@ -26,9 +26,9 @@ SAYS = {
     "see_also": [
         r"links +[\d,]+ undirected",
         r"link_rank +median_rank +mrr +hits_at_20 +auc",
-        r"\nlinktopics( +\d+\.\d+){5}\nTF-IDF( +\d+\.\d+){5}\nTF-IDF with neighbours( +\d+\.\d+){5}\n",
-        r"hits_at_20: linktopics is better than TF-IDF with neighbours in [012] of 2 folds",
-        r"See also, says the model\n(  [01]\.\d{3}  numpy\.\S+ +scipy\.\S+ +[01]\.\d\d .*\n){4,}",
+        r"\nlinktopics( +\d+\.\d+){5}\nTF-IDF( +\d+\.\d+){5}\nTF-IDF centroid( +\d+\.\d+){5}\n",
+        r"hits_at_20: linktopics is better than TF-IDF centroid in [012] of 2 folds",
+        r"Suggested links\n(  [01]\.\d{3}  numpy\.\S+ +scipy\.\S+ +[01]\.\d\d .*\n){4,}",
     ],
     "installed_packages": [
         r"RelationalTopicModel: 5 topics",

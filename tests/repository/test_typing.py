@@ -70,7 +70,7 @@ reveal_type(baselines.BM25().fit(network).predict_links("cats"))  # numpy.ndarra
 reveal_type(metrics.auc(np.eye(2), [(0, 1)]))  # float
 reveal_type(metrics.link_ranks(np.eye(2), [(0, 1)]))  # numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 reveal_type(interop.pyldavis_input(model))  # dict[str, Any]
-reveal_type(features.DEFAULT)  # tuple[str, str, str]
+reveal_type(features.DEFAULT_FEATURES)  # tuple[str, str, str]
 plots.weight_matrix(loaded)
 plots.topic_graph(loaded)
 reveal_type(Explorer(loaded).meta())  # dict[str, Any]

@@ -80,7 +80,7 @@ def test_probabilities_and_draws_of_every_token(case):
     sampler = make_sampler(0, n_documents=30, **settings)
     compared = differ = 0
     for _ in range(5):
-        sampler.pool.cast("condition")
+        sampler.pool.cast("update_gaussian")
         sampler.draw_weights()
         (narrow, chosen), (wide, topics) = both_sweeps(sampler)
         apart = np.flatnonzero(chosen != topics)

@@ -24,7 +24,7 @@ import linktopics.sampler.topic_inference
 from linktopics import RelationalTopicModel
 from linktopics.datasets import make_network
 from linktopics.sampler import Priors, Sampler, learn_alpha, learn_beta
-from linktopics.sampler.priors import LARGEST, SMALLEST
+from linktopics.sampler.priors import MAX_PRIOR, MIN_PRIOR
 from linktopics.sampler.runner import Schedule, run_chains, start_chains, take_sample
 from linktopics.sampler.topic_inference import infer_topics
 from support import reference
@@ -132,8 +132,8 @@ def test_inference_with_the_alpha_of_a_sample(alpha, monkeypatch):
     Every copy has words of its own, equally likely ones, since a document's random numbers come from its words. Sweeps
     go on for a fixed number: to stop when a document has settled is to stop more often where it moves less.
     """
-    monkeypatch.setattr(linktopics.sampler.topic_inference, "TOLERANCE", -1.0)
-    monkeypatch.setattr(linktopics.sampler.topic_inference, "MAX_SWEEPS", 30)
+    monkeypatch.setattr(linktopics.sampler.topic_inference, "LIKELIHOOD_TOLERANCE", -1.0)
+    monkeypatch.setattr(linktopics.sampler.topic_inference, "MAX_INFERENCE_SWEEPS", 30)
     n, alpha, document = 4_000, np.array(alpha), [0, 1, 1, 2]
     topics = np.array([[0.7, 0.2, 0.1], [0.1, 0.5, 0.3], [0.2, 0.3, 0.6]])
     word_topic = np.zeros((3 * n, 8), np.float32)
@@ -263,7 +263,7 @@ def learned_alpha(counts, per_topic, start=1.0, calls=40):
     alpha = np.full(counts.shape[1], start)
     for _ in range(calls):
         alpha = learn_alpha(counts.astype(np.float32), counts.sum(axis=1), alpha, per_topic=per_topic)
-        assert ((alpha >= SMALLEST) & (alpha <= LARGEST)).all()
+        assert ((alpha >= MIN_PRIOR) & (alpha <= MAX_PRIOR)).all()
     return alpha
 
 
@@ -274,20 +274,20 @@ def learned_beta(counts, seeds=(), start=1.0, calls=40):
     beta = start
     for _ in range(calls):
         beta = learn_beta(corpus, counts.astype(np.float32), counts.sum(axis=0), Priors(np.ones(counts.shape[1]), beta))
-        assert SMALLEST <= beta <= LARGEST
+        assert MIN_PRIOR <= beta <= MAX_PRIOR
     return beta
 
 
 @pytest.mark.parametrize("per_topic", [False, True], ids=["symmetric", "per topic"])
 def test_alpha_at_its_bounds(per_topic):
     pure = [[9, 0, 0], [0, 8, 0], [0, 0, 7], [0, 0, 0]]  # every document has one topic: none is the best alpha
-    np.testing.assert_array_equal(learned_alpha(pure, per_topic), SMALLEST)
+    np.testing.assert_array_equal(learned_alpha(pure, per_topic), MIN_PRIOR)
     same = [[90, 90, 90]] * 5  # every document has the same topics: the more alpha, the better
     assert learned_alpha(same, per_topic)[0] > 100
-    np.testing.assert_array_equal(learned_alpha(same, per_topic, start=LARGEST), LARGEST)
+    np.testing.assert_array_equal(learned_alpha(same, per_topic, start=MAX_PRIOR), MAX_PRIOR)
     one = learned_alpha([[5, 0, 0], [30, 0, 0], [1, 0, 0]], per_topic)  # all tokens have topic 0
-    np.testing.assert_array_equal(one[1:], SMALLEST)
-    assert one[0] > 1 if per_topic else one[0] == SMALLEST
+    np.testing.assert_array_equal(one[1:], MIN_PRIOR)
+    assert one[0] > 1 if per_topic else one[0] == MIN_PRIOR
 
 
 @pytest.mark.parametrize("per_topic", [False, True], ids=["symmetric", "per topic"])
@@ -307,11 +307,11 @@ def test_empty_documents_change_nothing():
 
 
 def test_beta_at_its_bounds():
-    assert learned_beta(np.diag([50, 60, 70])) == SMALLEST  # every topic has one word
+    assert learned_beta(np.diag([50, 60, 70])) == MIN_PRIOR  # every topic has one word
     assert learned_beta(np.full((4, 2), 90)) > 100  # every topic has all words alike
-    assert learned_beta(np.full((4, 2), 90), start=LARGEST) == LARGEST
+    assert learned_beta(np.full((4, 2), 90), start=MAX_PRIOR) == MAX_PRIOR
     assert learned_beta(np.zeros((4, 2), int), start=0.3) == 0.3
-    assert learned_beta([[0, 0], [0, 40]], [(1, 1, 3)], start=0.3) == SMALLEST
+    assert learned_beta([[0, 0], [0, 40]], [(1, 1, 3)], start=0.3) == MIN_PRIOR
     one = learned_beta(np.stack([[7, 0, 2, 0], [0] * 4], axis=1))  # all tokens have topic 0: the same as it alone
     assert one == learned_beta(np.array([[7, 0, 2, 0]]).T)
 

@@ -297,7 +297,7 @@ def test_what_is_not_finite_is_refused(kind, method):
     sampler.shard.set_gaussian(np.ones(n), np.full(n, np.inf))
     with (
         np.errstate(all="ignore"),
-        pytest.raises(SamplingError, match=r"the weights could not be drawn: .* take small"),
+        pytest.raises(SamplingError, match=r"the weights could not be drawn: .* use small"),
     ):
         sampler.draw_weights()
 

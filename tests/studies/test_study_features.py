@@ -9,7 +9,6 @@ from studies.features import experiments as features
 
 def test_models_with_features_compared(tmp_path, a_run):
     from linktopics.evaluation.baselines import BASELINES
-    from linktopics.features import FEATURES
 
     models, described = features.make_models(a_run(tmp_path, topics=(7,)), 7)
     assert list(models) == list(described)
@@ -26,8 +25,9 @@ def test_models_with_features_compared(tmp_path, a_run):
     assert models["default"].get_params() == usual
     assert models["default, 1 chain"].get_params() == {**usual, "n_chains": 1}
     assert models["no features, 1 chain"].get_params() == {**usual, "n_chains": 1, "pair_features": None}
-    assert models["all features, 1 chain"].get_params() == {**usual, "n_chains": 1, "pair_features": list(FEATURES)}
-    alone = {name: models[f"{name} alone, 1 chain"].pair_features for name in FEATURES if name != "intercept"}
+    names = features.ALL_FEATURES
+    assert models["all features, 1 chain"].get_params() == {**usual, "n_chains": 1, "pair_features": names}
+    alone = {name: models[f"{name} alone, 1 chain"].pair_features for name in names if name != "intercept"}
     assert alone == {name: [name] for name in alone}
     quick, _ = features.make_models(a_run(tmp_path, topics=(7,), quick=True), 7)
     assert all(getattr(model, "n_burn_in", 20) <= 20 for model in quick.values())

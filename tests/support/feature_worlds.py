@@ -1,4 +1,4 @@
-"""Small networks with features of pairs, slow definitions of the numbers, and models fitted to them."""
+"""Small networks with features of pairs, slow definitions of their values, and models fitted to them."""
 
 import warnings
 from math import nan
@@ -93,8 +93,8 @@ def cosine(a, b):
     return a @ b / product if product > 1e-9 else 0.0
 
 
-def slow_numbers(name, links, directed, new, vectors, candidate, outgoing):
-    """Return the numbers of a built-in feature for a new document and a candidate in a network of these links."""
+def slow_values(name, links, directed, new, vectors, candidate, outgoing):
+    """Return the values of a built-in feature for a new document and a candidate in a network of these links."""
     neighbours = {j for i, j in links if i == candidate} | {i for i, j in links if j == candidate}
     if name in ("tfidf", "topics"):
         return [cosine(new, vectors[candidate])]
@@ -109,27 +109,27 @@ def slow_numbers(name, links, directed, new, vectors, candidate, outgoing):
         if not directed:
             return [np.log(1 + len(neighbours))]
         n_in, n_out = (sum(link[end] == candidate for link in links) for end in (1, 0))
-        numbers = [np.log(1 + n_in), np.log(1 + n_out)]
-        return [*numbers, nan, nan] if outgoing else [nan, nan, *numbers]
+        degrees = [np.log(1 + n_in), np.log(1 + n_out)]
+        return [*degrees, nan, nan] if outgoing else [nan, nan, *degrees]
     assert name == "intercept"
     return [1.0]
 
 
 def slow_known_pairs(name, network, vectors, new, candidates, outgoing):
-    """Return the numbers of training pairs: for each the network is built again without links between the two."""
+    """Return the values of training pairs: for each the network is built again without links between the two."""
     rows = []
-    for a, b, way in zip(new.tolist(), candidates.tolist(), outgoing.tolist(), strict=True):
+    for a, b, is_outgoing in zip(new.tolist(), candidates.tolist(), outgoing.tolist(), strict=True):
         links = {(i, j) for i, j in network.links.tolist() if {i, j} != {a, b}}
-        rows.append(slow_numbers(name, links, network.directed, vectors[a], vectors, b, way))
+        rows.append(slow_values(name, links, network.directed, vectors[a], vectors, b, is_outgoing))
     return np.array(rows)
 
 
 def slow_standard(values, mean=None, scale=None):
-    """Return numbers in units of the known ones' standard deviation, with those; NaN becomes 0."""
+    """Return values in standard deviations from the mean of the known ones, with mean and scale; NaN becomes 0."""
     if mean is None:
         mean, scale = np.zeros(values.shape[1]), np.ones(values.shape[1])
-        for column, numbers in enumerate(values.T):
-            known = [x for x in numbers.tolist() if x == x]
+        for column, own in enumerate(values.T):
+            known = [x for x in own.tolist() if x == x]
             if known:
                 mean[column] = sum(known) / len(known)
                 deviation = np.sqrt(sum((x - mean[column]) ** 2 for x in known) / len(known))
@@ -195,7 +195,7 @@ def new_documents(network, counts=NEW, **columns):
 
 
 def fitted(features, network, seed=0, pairs=None):
-    """Return features fitted on all pairs, the numbers of the pairs, and how the pairs were seen."""
+    """Return features fitted on all pairs, their standardised values of the pairs, and how the pairs were seen."""
     spy = Spy()
     pairs = every_pair(network) if pairs is None else pairs
     settings = make_settings(n_topics=K)
@@ -297,8 +297,8 @@ def link_probability(model, score):
     return link / (link + nonlink)
 
 
-def numbers_of_new(model, outgoing):
-    """Return the numbers of new documents with all candidates, from those of single pairs."""
+def values_of_new(model, outgoing):
+    """Return the values of new documents with all candidates, from those of single pairs."""
     features, shape = model._run.features, (len(TEXTS), len(NETWORK))
     new, old = (x.ravel() for x in np.indices(shape))
     raw = [
@@ -311,4 +311,4 @@ def numbers_of_new(model, outgoing):
 def scores_of_new(model, sample, outgoing):
     new, old = model.predictor.infer(sample, DOCUMENTS.counts).astype(float), sample.doc_topic.astype(float)
     weights = sample.weights if outgoing else sample.weights.T
-    return np.einsum("ik,kl,jl->ij", new, weights, old) + numbers_of_new(model, outgoing) @ sample.feature_weights
+    return np.einsum("ik,kl,jl->ij", new, weights, old) + values_of_new(model, outgoing) @ sample.feature_weights

@@ -51,3 +51,16 @@ def call(app, path, receive, headers=(), method="POST"):
     }  # fmt: skip
     asyncio.run(app(scope, receive, send))
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def closed(schema):
+    """Return a schema, and those in it, that allows only the described keys."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {name: closed(value) for name, value in schema.items()}
+    if schema.get("type") == "object" and "additionalProperties" not in schema:
+        assert "properties" in schema, f"an object without described keys: {schema}"
+        result["additionalProperties"] = False
+    return result

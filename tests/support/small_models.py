@@ -62,8 +62,8 @@ def answers(model, words=False):
         found["counts of texts"] = known.vectorize([*TEXTS.values(), ASKED]).toarray()
         found["transform of a text"] = model.transform(ASKED)
     if known.n_links:
-        for way in ("both", "out", "in"):
-            found[f"predict {way}"] = model.predict_links(new, ids[3:], direction=way)
+        for direction in ("both", "out", "in"):
+            found[f"predict {direction}"] = model.predict_links(new, ids[3:], direction=direction)
         found["suggestions"] = model.suggest_links(new, top=3)
         found["explained"] = model.explain_link(ids[0], ids[1])
         found["explained new"] = model.explain_link(ids[0], None, documents=new)

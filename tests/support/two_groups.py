@@ -98,7 +98,7 @@ def on_average(model, counts, direction):
     """Return probabilities, documents x candidates: each direction is averaged over samples before the two are one."""
     if direction != "both" or not model.network_.directed:
         return by_sample(model, counts, direction).mean(axis=0)
-    out, into = (by_sample(model, counts, way).mean(axis=0) for way in ("out", "in"))
+    out, into = (by_sample(model, counts, direction).mean(axis=0) for direction in ("out", "in"))
     return 1 - (1 - out) * (1 - into)
 
 

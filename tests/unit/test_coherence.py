@@ -205,11 +205,11 @@ def test_words_that_are_everywhere_go_together():
     ("arguments", "message"),
     [
         ({"measure": "c_v"}, r"measure is 'c_v'; it must be one of 'npmi', 'umass', 'cv'"),
-        ({"n_words": 1}, "n_words is 1; it must be a whole number from 2 on"),
+        ({"n_words": 1}, "n_words is 1; it must be a whole number of at least 2"),
         ({"tokens": [[0]]}, "pass either documents, .* or tokens"),
         ({"documents": None}, "pass either documents, .* or tokens"),
-        ({"window": 10}, "window is 10, but counts do not tell the order"),
-        ({"documents": None, "tokens": [[0]], "window": 0}, "window is 0; it must be a whole number from 1 on"),
+        ({"window": 10}, "window is 10, but counts have no order of words; pass tokens instead"),
+        ({"documents": None, "tokens": [[0]], "window": 0}, "window is 0; it must be a whole number of at least 1"),
     ],
 )
 def test_arguments_that_make_no_sense(arguments, message):

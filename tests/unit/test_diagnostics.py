@@ -156,12 +156,12 @@ class TestVerdict:
 
     def test_chains_that_disagree(self):
         table = table_of(weight_norm=(1.8, 6.0), log_joint=(1.43, 9.0), weight_trace=(1.2, 20.0), entropy=(1.0, 300.0))
-        verdict = mixing_verdict(table, 4, more_sweeps=300)
+        verdict = mixing_verdict(table, 4)
         start = (
             "The 4 chains do not agree on the log joint (R-hat 1.43) and 2 other quantities (worst: weight norm, 1.80)."
         )
         assert verdict.startswith(start)
-        assert "model.resume(n_burn_in=300), or linktopics resume MODEL --burn-in 300" in verdict
+        assert "model.resume(n_burn_in=500), or linktopics resume MODEL --burn-in 500" in verdict
         assert "Predictions average over all chains" in verdict
         assert "best chain" in verdict
 
@@ -193,19 +193,19 @@ class TestVerdict:
     @pytest.mark.parametrize(
         ("n_chains", "start"),
         [
-            (1, "The chain is slow: all draws of the weight norm are worth 9 independent ones"),
-            (4, "The 4 chains agree, but are slow: all draws of the weight norm are worth 39"),
+            (1, "The chain mixes slowly: its draws of the weight norm are worth 9 independent draws"),
+            (4, "The 4 chains agree, but mix slowly: their draws of the weight norm are worth 39"),
         ],
     )
     def test_few_effective_draws(self, n_chains, start):
         verdict = mixing_verdict(table_of(log_joint=(1.0, 300.0), weight_norm=(1.05, 10 * n_chains - 1)), n_chains)
         assert verdict.startswith(start)
-        assert f"{10 * n_chains} would do" in verdict
+        assert f"at least {10 * n_chains} are needed" in verdict
 
     def test_too_few_draws(self):
         trace = {"log joint": make_draws((4, 3))}
         assert mixing_verdict(mixing_table(trace), 4, trace).startswith(
-            "Mixing cannot be judged: that takes at least 4"
+            "Mixing cannot be judged from fewer than 4 sweeps"
         )
 
 

@@ -57,11 +57,11 @@ def plain():
 
 def slow_probability(model, source, target):
     """Compute the probability of a pair with the source as the new document, straight from the definition."""
-    numbers = model.predictor.training.values(np.array([source]), np.array([target]), "out")[0]
+    values = model.predictor.training.values(np.array([source]), np.array([target]), "out")[0]
     total = 0.0
     for sample in model.samples_:
         score = sample.doc_topic[source].astype(float) @ sample.weights @ sample.doc_topic[target].astype(float)
-        score += numbers @ sample.feature_weights
+        score += values @ sample.feature_weights
         if model.loss == "hinge":
             score = 2 * (max(0, model.margin + score) - max(0, model.margin - score))
         total += expit(score)
@@ -114,7 +114,7 @@ def test_links_that_are_not_returned_are_among_the_pairs_compared(model):
 
 def test_suggestions_do_not_depend_on_blocks_and_jobs(model, monkeypatch):
     whole = to_networkx(model, suggested=2)
-    monkeypatch.setattr(predictor, "BLOCK_CELLS", 7 * N)
+    monkeypatch.setattr(predictor, "PAIR_BLOCK_CELLS", 7 * N)
     monkeypatch.setattr(model, "n_jobs", 2)
     parts = to_networkx(model, suggested=2)
     assert list(parts.edges) == list(whole.edges)
@@ -193,6 +193,13 @@ def test_pyldavis_gets_distributions_of_documents_and_words_that_occur(vocabular
     assert given["vocab"] == (["0", "1", "3", "4"] if vocabulary is None else ["ant", "bee", "dog", "eel"])
     ratio = given["topic_term_dists"] / model.topic_word_[:, [0, 1, 3, 4]]
     np.testing.assert_allclose(ratio, ratio[:, :1].repeat(4, axis=1))
+
+
+def test_the_model_gives_what_pyldavis_takes(plain):
+    given, expected = plain.to_pyldavis(), pyldavis_input(plain)
+    assert given.keys() == expected.keys()
+    for name, values in given.items():
+        np.testing.assert_array_equal(values, expected[name])
 
 
 # polars

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from linktopics import DocumentNetwork
 from linktopics.errors import NetworkWarning
-from linktopics.features import DEFAULT, base, fit_features, resolve_features, similarity, vectors
+from linktopics.features import DEFAULT_FEATURES, base, fit_features, resolve_features, similarity, vectors
 from linktopics.network import pairs
 from linktopics.network.pairs import sample_pairs
 from linktopics.sampler import Corpus, Priors, corpus, count_topics, initial_state, pair_sums, tokens
@@ -116,13 +116,13 @@ def linked(counts):
     return network, sample_pairs(network.links, N, True, 1, np.random.default_rng(2))
 
 
-def features_of(linked, names=DEFAULT):
+def features_of(linked, names=DEFAULT_FEATURES):
     return fit_features(resolve_features(list(names)), *linked, make_settings(2), np.random.SeedSequence(0))
 
 
 @pytest.mark.parametrize("size", [1000, 7777])
 def test_features_in_pieces(linked, monkeypatch, size):
-    names = [*DEFAULT, "tfidf-neighbours"]
+    names = [*DEFAULT_FEATURES, "tfidf-neighbours"]
     whole, expected = features_of(linked, names)
     monkeypatch.setattr(base, "PAIRS_AT_ONCE", size)
     monkeypatch.setattr(vectors, "DOCUMENTS_AT_ONCE", size // 10)
@@ -173,7 +173,7 @@ def test_sums_of_features_in_pieces(counts, linked, monkeypatch):
     state = initial_state(laid_out, make_settings(K), np.random.SeedSequence(0))
     over_pairs = pair_sums.PairSums(Partition.whole(laid_out), K, state.doc_topic, x, x, rng)
     expected = over_pairs.feature_precision()
-    monkeypatch.setattr(pair_sums, "CHUNK_PAIRS", 1000)
+    monkeypatch.setattr(pair_sums, "FEATURE_CHUNK_PAIRS", 1000)
     found, peak = peak_of(over_pairs.feature_precision)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(found, features.T @ (x[:, None] * features), rtol=1e-12)

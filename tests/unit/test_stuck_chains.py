@@ -119,7 +119,7 @@ def make_model(**changes):
 
 @pytest.fixture(scope="module")
 def model():
-    with pytest.warns(MixingWarning, match=r"^Chain 2 is left out of predictions, being stuck: .* average 1,7") as told:
+    with pytest.warns(MixingWarning, match=r"^Chain 2 is stuck and left out .* mean log joint is 1,7") as told:
         fitted = make_model().fit(NETWORK)
     assert len(told) == 1
     return fitted
@@ -167,7 +167,7 @@ def test_calibration_goes_on_without_it(monkeypatch):
 def test_it_is_told(model):
     text = " ".join(model.summary_text().split())
     assert "15 samples without chain 2, left out as stuck" in text
-    assert "Chain 2 is left out of predictions, being stuck: after the burn-in its log joint is on average 1,7" in text
+    assert "Chain 2 is stuck and left out of predictions: after the burn-in its mean log joint is 1,7" in text
     assert text.count("left out") == 2
     assert describe_mixing(model)["verdict"] == mixing_advice(model)
     assert [line.get_label() for line in plots.trace(model).lines][STUCK] == "chain 2, left out"
@@ -198,7 +198,7 @@ def test_the_chain_that_is_described_stays(model, monkeypatch):
 
 
 def test_two_chains_cannot_tell():
-    with pytest.warns(MixingWarning, match="Predictions average over both chains; should one of them be stuck, two"):
+    with pytest.warns(MixingWarning, match="Predictions average over both chains; if one of them is stuck, two"):
         fitted = make_model(n_chains=2, calibration=None).fit(NETWORK)
     assert fitted.left_out_chains_ == {}
     assert {sample.chain for sample in fitted.samples_} == {0, 1}

@@ -19,7 +19,7 @@ SIGNAL_EXIT_BASE = 128
 """Exit code minus the number of the signal, as shells count: 130 is Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
 
 STANDARD_OUTPUT = "standard output"
-"""Its file name in errors."""
+"""The name of standard output in errors."""
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def _ensure_utf8() -> None:
 
 
 def _handle_signals_early() -> None:
-    """Exit with a sentence at a signal, until a command begins and handles signals itself."""
+    """Exit with a sentence on a signal, until a command begins and handles signals itself."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the last when the terminal is closed; Windows has none
         number = getattr(signal, name, None)
         usual = (signal.SIG_DFL, signal.default_int_handler)  # not one that is ignored, as under nohup

@@ -116,20 +116,20 @@ def _error_message(error: Exception) -> str:
     if isinstance(error, MemoryError):
         detail = text.rstrip(": ")
         return (
-            f"there is not enough memory{detail and f' ({detail})'}; end other programs, ask for less at once (smaller "
-            "data, fewer topics, chains or jobs), or do it on a machine with more."
+            f"there is not enough memory{detail and f' ({detail})'}; close other programs, use less data or fewer "
+            "topics, chains or jobs, or use a machine with more memory."
         )
     if isinstance(error, OSError):
         if error.filename != STANDARD_OUTPUT:
             return text
         _redirect_to_null(sys.stdout)
-        return f"standard output cannot be written to ({error.strerror}); make room there, or redirect it."
+        return f"standard output cannot be written to ({error.strerror}); free disk space, or redirect it."
     return f"{text} (--debug shows where this comes from)"
 
 
 def _redirect_to_null(stream: TextIO) -> None:
     """Redirect a stream to the null device: Python would write the rest at exit, and change the exit code."""
-    with contextlib.suppress(OSError):  # of a stream that is no file
+    with contextlib.suppress(OSError):  # the stream is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -167,7 +167,7 @@ def root(
             metavar="MODULE",
             callback=_load_plugins,
             is_eager=True,
-            help="Import a module, or a Python file, that registers losses, metrics, readers or features; repeat.",
+            help="Import a module or file that registers losses, metrics, readers or features; can be repeated.",
         ),
     ] = None,
     debug: Debug = False,

@@ -19,10 +19,10 @@ DEFAULT_TEXT = (
     "with a timeout; what is cancelled is cleaned up."
 )
 
-TEXT_HELP = "What a module does that you would like to write."
+TEXT_HELP = "Description of a module that you would like to write."
 
 # Chosen so that topics read well and the finding about directions shows, more or less sharply, for all seeds and Python
-# versions tried: more non-links than the default 1 % separate modules that many import from those that few import.
+# versions tried: more non-links than 1 % of pairs separate modules that many import from those that few import.
 SETTINGS: dict[str, Any] = {"alpha": 3, "negatives": 0.05, "link_cost": 4, "thin": 5}
 
 
@@ -52,7 +52,7 @@ def demo(
     console = terminal.make_console()
     network = load_stdlib()
     if not network.vectorize([text]).sum():
-        raise DataError(f"the text {text!r} has no word that the standard library knows; write what the module does.")
+        raise DataError(f"the text {text!r} has no word of the standard library; describe what the module does.")
     verbose = console.is_terminal and sys.stderr.isatty()
     model = RelationalTopicModel(
         topics, n_burn_in=burn_in, n_chains=chains, random_state=seed, n_jobs=-1, verbose=verbose, **SETTINGS

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linktopics import __version__
-from linktopics.cli.output import heading, make_table, share
+from linktopics.cli.output import format_percent, heading, make_table
 from linktopics.model.estimator import RelationalTopicModel
 from linktopics.network.report import numbered
 from linktopics.prediction.calibration import LinkCalibration
@@ -36,7 +36,7 @@ BASE_TOPIC_SHARE = 2 / 3
 
 @dataclass(frozen=True)
 class Findings:
-    """What the demo shows of a fitted model; topics go from most linked to, compared with linking, to least."""
+    """What the demo shows of a fitted model; topics are sorted by mean incoming minus mean outgoing weight."""
 
     words: list[list[str]]
     modules: list[list[str]]
@@ -52,7 +52,7 @@ class Findings:
         """A letter for each topic."""
         return list(string.ascii_uppercase[: len(self.words)])
 
-    def called(self, topic: int, n_words: int = 3) -> str:
+    def label(self, topic: int, n_words: int = 3) -> str:
         """Return the letter of a topic and its first words."""
         return f"{self.names[topic]} ({', '.join(self.words[topic][:n_words])})"
 
@@ -129,7 +129,7 @@ def show_topics(found: Findings) -> list[RenderableType]:
 def show_weights(found: Findings, network: DocumentNetwork, width: int) -> list[RenderableType]:
     """Return the weights between topics, the strongest of them, and a finding about directions."""
     rows = [f"{name} {join_within(words, 28)}" for name, words in zip(found.names, found.words, strict=True)]
-    table = make_table(("from", "to", "weight", "and back"), right=("weight", "and back"))
+    table = make_table(("from", "to", "weight", "reverse"), right=("weight", "reverse"))
     for pair in strongest_attractions(found.weights):
         names = [f"{found.names[k]} {join_within(found.words[k], 32)}" for k in pair]
         weights = [f"{found.weights[ends]:+.1f} ± {found.errors[ends]:.1f}" for ends in (pair, pair[::-1])]
@@ -140,9 +140,9 @@ def show_weights(found: Findings, network: DocumentNetwork, width: int) -> list[
         heat_map(found.weights, rows, found.names, width),
         _heading("The strongest attractions between two topics"),
         table,
-        _heading("What only a full, directed weight matrix can say"),
+        _heading("What only a full, directed weight matrix shows"),
         Text(direction_sentence(found, network)),
-        Text("A diagonal matrix knows no weight between two topics, and a symmetric one no direction."),
+        Text("A diagonal matrix has no weights between different topics, and a symmetric one has no directions."),
     ]
 
 
@@ -169,7 +169,7 @@ def direction_sentence(found: Findings, network: DocumentNetwork) -> str:
         source, target = map(int, np.unravel_index(np.argmax(weights - weights.T), weights.shape))
         return (
             "In this fit no topic is linked to by most others without linking back. The most one-sided pair is "
-            f"{found.called(source)} and {found.called(target)}: weight {weights[source, target]:+.1f} from the first "
+            f"{found.label(source)} and {found.label(target)}: weight {weights[source, target]:+.1f} from the first "
             f"to the second, {weights[target, source]:+.1f} back."
         )
     incoming, outgoing = (means[base] for means in mean_attractions(weights))
@@ -180,7 +180,7 @@ def direction_sentence(found: Findings, network: DocumentNetwork) -> str:
     among_base = found.main_topics == base
     source, target = among_base[network.links].T
     return (
-        f"Topic {found.called(base)} is what the others build on: {linking} to it (mean weight {incoming:+.1f}), and "
+        f"Topic {found.label(base)} is what the others build on: {linking} to it (mean weight {incoming:+.1f}), and "
         f"it links to {f'only {from_it}' if from_it else 'none'} of them back (mean weight {outgoing:+.1f}). "
         f"Its modules: {join_within(found.modules[base], 60)}. The imports themselves: the "
         f"{numbered(int(among_base.sum()), 'module')} mainly of this topic are imported "
@@ -192,18 +192,18 @@ def direction_sentence(found: Findings, network: DocumentNetwork) -> str:
 def show_suggestions(found: Findings, text: str, network: DocumentNetwork) -> list[RenderableType]:
     """Return what a module with these words should import, and why."""
     unseen = sorted({word for words in network.unseen_words([text]) or [] for word in words})
-    left_out = f" Left out, as the vocabulary lacks them: {join_within(unseen, 200)}." if unseen else ""
+    left_out = f" Ignored, because the vocabulary lacks them: {join_within(unseen, 200)}." if unseen else ""
     table = make_table(("import", "probability", "why"))
     for row in found.suggestions.itertuples():
-        probability = f"{share(row.probability)} ({share(row.lower)} to {share(row.upper)})"
+        probability = f"{format_percent(row.probability)} ({format_percent(row.lower)} to {format_percent(row.upper)})"
         table.add_row(Text(row.id, style="bold"), probability, row.why.replace("; ", "\n"))
     return [
         _heading("Suggested imports for a module that does not exist"),
         Text(f'"{text}"', style="italic"),
         table,
         _footnote(
-            f"{found.calibration.describe()} In brackets: the range in 90 % of the posterior samples, which does not "
-            f"cover all uncertainty. Before each reason: its share of all that speaks for the import.{left_out}"
+            f"{found.calibration.describe()} In brackets: the range over 90 % of the posterior samples, which does not "
+            f"cover all uncertainty. Before each reason: its share of all positive contributions.{left_out}"
         ),
     ]
 
@@ -219,13 +219,13 @@ def show_next_steps(model: RelationalTopicModel, text: str) -> list[RenderableTy
         f"model = RelationalTopicModel({model.n_topics}, {parameters})",
         f"model.fit(datasets.load_stdlib()).suggest_links({shorten(text, 32, placeholder='...')!r}, direction='out')",
     )
-    return [_heading("Next steps: the same in Python, or the like with documents of your own"), *map(Text, lines)]
+    return [_heading("Next steps: the same in Python, or with your own documents"), *map(Text, lines)]
 
 
 def describe_time(fitting: float, total: float) -> RenderableType:
     """Return the times, and the versions of libraries."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba"))
-    return _footnote(f"\n{fitting:.1f} s for fitting, {total:.1f} s in all, with {versions}")
+    return _footnote(f"\n{fitting:.1f} s for fitting, {total:.1f} s in total, with {versions}")
 
 
 def _heading(line: str) -> Text:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from linktopics.cli.defaults import default
+from linktopics.cli.fit import LINK_COST
 from linktopics.cli.options import Data, Debug, Seed, given, option
-from linktopics.cli.output import say
+from linktopics.cli.output import print_lines
 from linktopics.errors import LinktopicsError
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ EXAMPLE = "linktopics evaluate cora --model linktopics --model tfidf --topics 25
 gibbs = partial(option, panel="Gibbs models")
 """An option that only these models have."""
 
+
+def both(parameter: str) -> str:
+    """Return the default of a parameter in the paper's models, and in ours."""
+    return f"{default(f'PAPER_SETTING.{parameter}')}, linktopics {default(parameter)}"
+
+
 MODEL_HELP = (
     "A model; repeat the option for several. linktopics (default settings), Gibbs-RTM, Gibbs-gRTM, Approx-gRTM, "
     "Gibbs-MMRTM, Gibbs-gMMRTM, Approx-gMMRTM, Var-RTM, tfidf, bm25, tfidf-neighbours, tfidf-centroid, lsa, "
@@ -31,8 +39,8 @@ MODEL_HELP = (
 )
 DEFAULT_MODELS = ["linktopics", "Gibbs-gRTM", "tfidf", "tfidf-centroid"]
 
-OVERWRITE_HELP = "Let --output replace a file that is there, even if it is no result."
-NEGATIVES_HELP = "Non-links: a fraction, or from 1 on a number per link."
+OVERWRITE_HELP = "Let --output replace an existing file, even if it is not a result of linktopics evaluate."
+NEGATIVES_HELP = "Non-links: a fraction below 1, or a number per link."
 
 FIRST_METRICS = ("link_rank", "auc", "hits_at_20", "mrr")
 """Metrics that stand first in the table; others follow as they were registered."""
@@ -43,24 +51,26 @@ SECONDS_TITLES = {"train_seconds": "train s", "test_seconds": "test s"}
 def evaluate(
     data: Data,
     model: Annotated[list[str], typer.Option(help=MODEL_HELP)] = DEFAULT_MODELS,
-    folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
-    topics: Annotated[int, typer.Option(min=1, help="Number of topics, of models that have them.")] = 20,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = default("evaluate.folds"),
+    topics: Annotated[int, typer.Option(min=1, help="Number of topics, for models that have topics.")] = default(
+        "n_topics"
+    ),
     seed: Seed = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    words: Annotated[bool, typer.Option("--words/--no-words", help="Predict words from links, too.")] = True,
+    words: Annotated[bool, typer.Option("--words/--no-words", help="Also predict words from links.")] = default(
+        "evaluate.words"
+    ),
     output: Annotated[Path | None, option("Save the results of all folds as CSV.", dir_okay=False)] = None,
     resume: Annotated[
         Path | None, option("Save finished folds in this file, and continue from it.", dir_okay=False)
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help=OVERWRITE_HELP)] = False,
-    burn_in: Annotated[int | None, gibbs("Burn-in sweeps.", min=0, show_default="400, linktopics 300")] = None,
-    samples: Annotated[
-        int | None, gibbs("Posterior samples per chain.", min=1, show_default="1, linktopics 10")
-    ] = None,
-    chains: Annotated[int | None, gibbs("Independent chains.", min=1, show_default="1, linktopics 4")] = None,
-    link_cost: Annotated[float | None, gibbs("Weight of a link in the loss.", show_default="4, diagonal: 16")] = None,
-    negatives: Annotated[float | None, gibbs(NEGATIVES_HELP, min=0, show_default="0.01, linktopics auto")] = None,
-    alpha: Annotated[float | None, gibbs("Prior tokens per document.", show_default="5")] = None,
+    burn_in: Annotated[int | None, gibbs("Burn-in sweeps.", min=0, show_default=both("n_burn_in"))] = None,
+    samples: Annotated[int | None, gibbs("Posterior samples per chain.", min=1, show_default=both("n_samples"))] = None,
+    chains: Annotated[int | None, gibbs("Independent chains.", min=1, show_default=both("n_chains"))] = None,
+    link_cost: Annotated[float | None, gibbs("Weight of a link in the loss.", show_default=LINK_COST)] = None,
+    negatives: Annotated[float | None, gibbs(NEGATIVES_HELP, min=0, show_default=both("negatives"))] = None,
+    alpha: Annotated[float | None, gibbs("Prior tokens per document.", show_default=f"{default('alpha'):g}")] = None,
     debug: Debug = False,
 ) -> None:
     """Measure how well models predict the links and words of documents they have not seen.
@@ -80,7 +90,7 @@ def evaluate(
     from linktopics.utils.atomic_write import atomic_write, check_output_path
     from linktopics.utils.terminal import make_console
 
-    with_gibbs = {evaluation.OURS, *PAPER_MODELS}
+    with_gibbs = {evaluation.DEFAULT_MODEL_NAME, *PAPER_MODELS}
     if chosen and not set(model) & with_gibbs:
         name = next(iter(chosen)).removeprefix("n_").replace("_", "-")
         raise LinktopicsError(
@@ -96,14 +106,14 @@ def evaluate(
         check_output_path(output, "result", _is_result, overwrite=overwrite)
     network = open_network(data)
     result = evaluation.evaluate(network, models, folds, words=words, n_jobs=jobs, random_state=seed, resume=resume)
-    say(data, repr(network), f"{folds} folds over documents, seed {seed}: mean ± standard deviation", "")
+    print_lines(data, repr(network), f"{folds} folds over documents, seed {seed}: mean ± standard deviation", "")
     console = make_console()
     for table in results_tables(result, console.width):
         console.print(table)
     if output is not None:
         with atomic_write(output, "result") as new:
             result.to_csv(new)
-        say("", f"The results of all folds are in {output}.")
+        print_lines("", f"The results of all folds are in {output}.")
 
 
 def _is_result(head: bytes) -> bool:
@@ -112,7 +122,7 @@ def _is_result(head: bytes) -> bool:
 
 
 def results_tables(result: Evaluation, width: int) -> list[Table]:
-    """Return means and standard deviations over folds as tables of up to so many columns; the best means are bold.
+    """Return means and standard deviations over folds as tables of at most `width` columns; the best means are bold.
 
     Examples
     --------

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from linktopics.cli.defaults import default
 from linktopics.cli.options import Debug, Format, Model, Top, find_id, option
-from linktopics.cli.output import Column, Result, emit, missing, one_line
+from linktopics.cli.output import CommandResult, TableColumn, emit, missing, one_line
 
 if TYPE_CHECKING:
     from linktopics.network import DocumentNetwork
@@ -22,11 +23,11 @@ def explain(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="Id of the document that links.")],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="Id of the one it links to.")],
     top: Top = 10,
-    new_end: Annotated[Literal["source", "target"], option(NEW_END_HELP)] = "source",
+    new_end: Annotated[Literal["source", "target"], option(NEW_END_HELP)] = default("explain_link.new_end"),
     format: Format = "auto",
     debug: Debug = False,
 ) -> None:
-    """Show why two documents link, or do not: the topics and features that speak for it and against it."""
+    """Show why two documents link, or do not: what topics and features contribute to the score."""
     from linktopics.model.estimator import RelationalTopicModel
 
     fitted = RelationalTopicModel.load(model)
@@ -38,21 +39,21 @@ def explain(
     linked = _has_link(network, *ends)
     facts = {"source": ends[0], "target": ends[1], "score": score, "linked": linked, "parts_in_all": len(frame)}
     columns = [
-        Column("contribution", "{:+.2f}".format, right=True),
-        Column("share", "{:.0%}".format, right=True),
-        Column("reason"),
+        TableColumn("contribution", "{:+.2f}".format, right=True),
+        TableColumn("share", "{:.0%}".format, right=True),
+        TableColumn("reason"),
     ]
-    verdict = "speaks for a link" if score > 0 else "speaks against a link"
+    verdict = "in favour of a link" if score > 0 else "against a link"
     pair = " → ".join(one_line(str(end)) for end in ends)
-    title = f"{pair}: score {score:+.2f}, which {verdict}; the data have {'one' if linked else 'none'}"
+    title = f"{pair}: score {score:+.2f}, {verdict}; the data have {'one' if linked else 'none'}"
     n, n_more = len(frame), len(frame) - top
     rest = [f"{n_more:,} more of {n:,} contributions: --top {n}"] if n_more > 0 else []
     notes = [
         *rest,
-        f"contribution: to the score, as if the {'first' if new_end == 'source' else 'second'} document was new and no "
-        "link between the two was known. share: of all contributions of the same sign.",
+        f"contribution: part of the score, with the {'first' if new_end == 'source' else 'second'} document treated as "
+        "new and links between the two ignored. share: of all contributions of the same sign.",
     ]
-    emit(Result("explain", columns, rows, "parts", facts, title, notes), format)
+    emit(CommandResult("explain", columns, rows, "parts", facts, title, notes), format)
 
 
 def _with_reason(row: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from linktopics.cli import options
-from linktopics.cli.options import DATA_PANEL, SAMPLING_PANEL, count, option, read_network, real, registered
-from linktopics.cli.output import say
+from linktopics.cli.defaults import default
+from linktopics.cli.options import READING, SAMPLING, count, option, read_network, real, registered
+from linktopics.cli.output import print_lines
 from linktopics.errors import DataError
 from linktopics.registry import FEATURES, LOSSES
 
@@ -26,25 +27,31 @@ if TYPE_CHECKING:
 
 EXAMPLE = "linktopics fit my-folder -o my-model --topics 30 --chains 4"
 
-TOPICS_PANEL, LINKS_PANEL = "Topics and priors", "Links"
+TOPICS, LINKS = "Topics and priors", "Links"
+
+SEED = 0
+LINK_COST = "{:g}, diagonal: {:g}".format(*(default(f"DEFAULT_LINK_COST.{kind}") for kind in ("full", "diagonal")))
 
 NOT_IN_CONFIG = ("config", "overwrite", "quiet", "check", "debug")
-"""Options that a file of settings cannot have."""
+"""Options that cannot be set in the file of --config."""
 
-LISTS = ("feature", "column", "seed_words")
+REPEATED_OPTIONS = ("feature", "column", "seed_words")
 """Options that can be repeated."""
+
 
 LEARN_ALPHA_HELP = "Learn alpha during burn-in: one number, or one per topic."
 SEED_WORDS_HELP = "Words expected in a topic, as 0:cell,protein; repeat for others."
 LOSS_HELP = "Loss of the score of a pair: {losses}."
-WEIGHTS_HELP = "Whether any topic can attract any, or only itself."
-NEGATIVES_HELP = "Non-links: auto, a fraction, or from 1 on a number per link."
-CALIBRATION_HELP = "What probabilities are corrected for: sampling of non-links, and what held-out documents show."
+WEIGHTS_HELP = "Whether any topic can attract any other, or only itself."
+NEGATIVES_HELP = "Non-links: auto, a fraction below 1, or a number per link."
+CALIBRATION_HELP = (
+    "Correct probabilities for the sampling of non-links, with held-out documents or by a formula only, or not at all."
+)
 COLUMN_HELP = (
     "Field of documents.jsonl to compare, as year:difference, venue:equal, authors:overlap (or tags:overlap of notes); "
     "repeat."
 )
-SHARDS_HELP = "Parts of the documents on which cores or machines work at once; 1 is exact."
+SHARDS_HELP = "Parts of the documents that cores or machines process in parallel; only 1 is exact."
 
 
 def fit(
@@ -55,48 +62,51 @@ def fit(
     config: Annotated[
         Path | None, option("TOML file with options by name: topics = 30.", metavar="FILE", dir_okay=False)
     ] = None,
-    topics: Annotated[int | None, count("Number of topics.", TOPICS_PANEL, "20", "--topics", "-k")] = None,
-    alpha: Annotated[float | None, real("Prior tokens per document.", TOPICS_PANEL, "5")] = None,
-    beta: Annotated[float | None, real("Prior tokens per word and topic.", TOPICS_PANEL, "0.01")] = None,
-    learn_alpha: Annotated[Literal["symmetric", "per-topic"] | None, option(LEARN_ALPHA_HELP, TOPICS_PANEL)] = None,
-    learn_beta: Annotated[bool | None, option("Learn beta during burn-in.", TOPICS_PANEL, None, "--learn-beta")] = None,
-    seed_words: Annotated[list[str] | None, option(SEED_WORDS_HELP, TOPICS_PANEL, metavar="N:WORD,WORD")] = None,
+    topics: Annotated[int | None, count("Number of topics.", TOPICS, default("n_topics"), "--topics", "-k")] = None,
+    alpha: Annotated[float | None, real("Prior tokens per document.", TOPICS, default("alpha"))] = None,
+    beta: Annotated[float | None, real("Prior tokens per word and topic.", TOPICS, default("beta"))] = None,
+    learn_alpha: Annotated[Literal["symmetric", "per-topic"] | None, option(LEARN_ALPHA_HELP, TOPICS)] = None,
+    learn_beta: Annotated[bool | None, option("Learn beta during burn-in.", TOPICS, None, "--learn-beta")] = None,
+    seed_words: Annotated[list[str] | None, option(SEED_WORDS_HELP, TOPICS, metavar="N:WORD,WORD")] = None,
     seed_weight: Annotated[
-        int | None, count("Prior tokens of each seed word.", TOPICS_PANEL, "1 % of a topic, at least 10")
+        int | None, count("Prior tokens of each seed word.", TOPICS, "1 % of a topic, at least 10")
     ] = None,
     loss: Annotated[
-        str | None, option(LOSS_HELP, LINKS_PANEL, "logistic", metavar="NAME", parser=registered(LOSSES))
+        str | None, option(LOSS_HELP, LINKS, default("loss"), metavar="NAME", parser=registered(LOSSES))
     ] = None,
-    weights: Annotated[Literal["full", "diagonal"] | None, option(WEIGHTS_HELP, LINKS_PANEL, "full")] = None,
-    link_cost: Annotated[float | None, real("Weight of a link in the loss.", LINKS_PANEL, "4, diagonal: 16")] = None,
-    nonlink_cost: Annotated[float | None, real("Weight of a sampled non-link.", LINKS_PANEL, "1")] = None,
-    negatives: Annotated[str | None, option(NEGATIVES_HELP, LINKS_PANEL, "auto", metavar="auto|X")] = None,
+    weights: Annotated[Literal["full", "diagonal"] | None, option(WEIGHTS_HELP, LINKS, default("weights"))] = None,
+    link_cost: Annotated[float | None, real("Weight of a link in the loss.", LINKS, LINK_COST)] = None,
+    nonlink_cost: Annotated[float | None, real("Weight of a sampled non-link.", LINKS, default("nonlink_cost"))] = None,
+    negatives: Annotated[str | None, option(NEGATIVES_HELP, LINKS, default("negatives"), metavar="auto|X")] = None,
     calibration: Annotated[
-        Literal["held-out", "sampling", "none"] | None, option(CALIBRATION_HELP, LINKS_PANEL, "held-out")
+        Literal["held-out", "sampling", "none"] | None, option(CALIBRATION_HELP, LINKS, default("calibration"))
     ] = None,
-    margin: Annotated[float | None, real("Margin of the hinge loss.", LINKS_PANEL, "1")] = None,
-    weight_variance: Annotated[float | None, real("Prior variance of each weight.", LINKS_PANEL, "10")] = None,
+    margin: Annotated[float | None, real("Margin of the hinge loss.", LINKS, default("margin"))] = None,
+    weight_variance: Annotated[
+        float | None, real("Prior variance of each weight.", LINKS, default("weight_variance"))
+    ] = None,
     feature: Annotated[
         list[str] | None,
         option(
             "Feature of pairs: {features}, or none; repeat for several.",
-            LINKS_PANEL,
-            "tfidf, tfidf-centroid, degree",
+            LINKS,
+            ", ".join(default("DEFAULT_FEATURES")),
             metavar="NAME",
             parser=registered(FEATURES, "none"),
         ),
     ] = None,
-    column: Annotated[list[str] | None, option(COLUMN_HELP, LINKS_PANEL, metavar="NAME:HOW")] = None,
+    column: Annotated[list[str] | None, option(COLUMN_HELP, LINKS, metavar="NAME:HOW")] = None,
     sampler: Annotated[
-        Literal["exact", "cached"] | None, option("exact, or the paper's Approx: cached.", SAMPLING_PANEL, "exact")
+        Literal["exact", "cached"] | None,
+        option("exact, or the paper's Approx: cached.", SAMPLING, default("sampler")),
     ] = None,
-    burn_in: Annotated[int | None, count("Burn-in sweeps.", SAMPLING_PANEL, "300", min=0)] = None,
-    samples: Annotated[int | None, count("Samples to keep per chain.", SAMPLING_PANEL, "10")] = None,
-    thin: Annotated[int | None, count("Sweeps per sample.", SAMPLING_PANEL, "20")] = None,
-    chains: Annotated[int | None, count("Independent chains.", SAMPLING_PANEL, "4")] = None,
-    seed: Annotated[int | None, count("The same seed gives the same model.", SAMPLING_PANEL, "0", min=0)] = None,
+    burn_in: Annotated[int | None, count("Burn-in sweeps.", SAMPLING, default("n_burn_in"), min=0)] = None,
+    samples: Annotated[int | None, count("Samples to keep per chain.", SAMPLING, default("n_samples"))] = None,
+    thin: Annotated[int | None, count("Sweeps per sample.", SAMPLING, default("thin"))] = None,
+    chains: Annotated[int | None, count("Independent chains.", SAMPLING, default("n_chains"))] = None,
+    seed: Annotated[int | None, count("The same seed gives the same model.", SAMPLING, SEED, min=0)] = None,
     jobs: options.Jobs = None,
-    shards: Annotated[int | None, count(SHARDS_HELP, SAMPLING_PANEL, "1")] = None,
+    shards: Annotated[int | None, count(SHARDS_HELP, SAMPLING, default("n_shards"))] = None,
     engine: options.Engine = None,
     address: options.Address = None,
     checkpoint_every: options.CheckpointEvery = None,
@@ -106,9 +116,9 @@ def fit(
     stop_words: options.StopWords = None,
     strict: options.Strict = None,
     directed: Annotated[
-        bool | None, option("Whether the direction of links counts.", DATA_PANEL, "directed", "--directed/--undirected")
+        bool | None, option("Whether the direction of links counts.", READING, "directed", "--directed/--undirected")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing model.")] = False,
     quiet: options.Quiet = False,
     check: options.Check = False,
     debug: options.Debug = False,
@@ -119,14 +129,14 @@ def fit(
     and stops; linktopics resume continues, also after a crash. A full disk
     does not stop the run: there is a warning, and it continues.
 
-    DATA and all options but --overwrite, --quiet and --check can stand in
-    the file of --config, too; those on the command line come first.
+    DATA and all options except --overwrite, --quiet and --check can also be
+    set in the file of --config; the command line takes precedence.
     """
     arguments = dict(locals())
     given = {name: value for name, value in arguments.items() if value is not None and name not in NOT_IN_CONFIG}
-    from linktopics.cli.runs import check_settings, saved_manifest, show_fit, stopping, training_options
+    from linktopics.cli.runs import check_settings, reporting_interrupts, saved_manifest, show_fit, training_options
     from linktopics.model.estimator import RelationalTopicModel
-    from linktopics.sampler.debug import checked
+    from linktopics.sampler.debug import debug_checks
     from linktopics.storage.folder import ModelFolder
 
     options.check_values(given)
@@ -134,16 +144,16 @@ def fit(
     for name, cure in (("data", "name the data"), ("output", "say where the model goes: -o FOLDER")):
         if name not in chosen:
             raise DataError(f"{cure}; see linktopics fit --help.")
-    model = RelationalTopicModel(**settings_of(chosen), verbose=False if quiet else "auto")
-    check_settings(model)
+    estimator = RelationalTopicModel(**settings_of(chosen), verbose=False if quiet else "auto")
+    check_settings(estimator)
     folder = ModelFolder(chosen["output"])
     training = training_options(chosen, folder)
     before = saved_manifest(folder)
-    with checked(check), folder.locked(overwrite=overwrite), stopping(folder, before):
-        network = _read(model, chosen)
+    with debug_checks(check), folder.locked(overwrite=overwrite), reporting_interrupts(folder, before):
+        network = _read(estimator, chosen)
         started = time.perf_counter()
-        model.fit(network, overwrite=overwrite, **training)
-    show_fit(model, folder.path, time.perf_counter() - started)
+        estimator.fit(network, overwrite=overwrite, **training)
+    show_fit(estimator, folder.path, time.perf_counter() - started)
 
 
 def _read(model: RelationalTopicModel, chosen: Mapping[str, Any]) -> DocumentNetwork:
@@ -156,20 +166,20 @@ def _read(model: RelationalTopicModel, chosen: Mapping[str, Any]) -> DocumentNet
     resolve_seed_words(model.seed_words, model.seed_weight, model.n_topics, network)  # for its errors
     check_tokens(network)
     check_sizes(network)
-    say(f"{chosen['data']}: {repr(network).partition('(')[2].removesuffix(')')}")
+    print_lines(f"{chosen['data']}: {repr(network).partition('(')[2].removesuffix(')')}")
     if not network.n_links:
-        say("there are no links: topics come from words alone, and links cannot be suggested.")
+        print_lines("there are no links: topics come from words alone, and links cannot be suggested.")
     sweeps = model.n_burn_in + model.n_samples * model.thin
-    say(f"{numbered(model.n_topics, 'topic')}, {numbered(model.n_chains, 'chain')} of {sweeps:,} sweeps")
+    print_lines(f"{numbered(model.n_topics, 'topic')}, {numbered(model.n_chains, 'chain')} of {sweeps:,} sweeps")
     return network
 
 
 def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the model that options stand for."""
     from linktopics.cli.runs import PARAMETERS
-    from linktopics.features import DEFAULT
+    from linktopics.features import DEFAULT_FEATURES
 
-    parameters: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
+    parameters: dict[str, Any] = {"random_state": SEED, "n_jobs": -1}
     parameters.update({name: chosen[option] for option, name in PARAMETERS.items() if option in chosen})
     if "calibration" in chosen:
         parameters["calibration"] = None if chosen["calibration"] == "none" else chosen["calibration"]
@@ -178,9 +188,9 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     if "seed_words" in chosen:
         parameters["seed_words"] = _seed_words(chosen["seed_words"])
     if "feature" in chosen or "column" in chosen:
-        names = list(chosen.get("feature", DEFAULT))
+        names = list(chosen.get("feature", DEFAULT_FEATURES))
         if "none" in names and len(names) > 1:
-            raise DataError("the feature none stands alone; leave it out, or the others.")
+            raise DataError("the feature none cannot be combined with others; leave it out, or the others.")
         names = [name for name in names if name != "none"]
         unknown = [name for name in names if name not in FEATURES]
         if unknown:
@@ -197,7 +207,7 @@ def _negatives(given: Any) -> Any:
             raise TypeError
         return float(given)
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"negatives is {given!r}; it is auto or a number.") from None
+        raise DataError(f"negatives is {given!r}; it must be auto or a number.") from None
 
 
 def _seed_words(given: Any) -> dict[int, list[str]]:
@@ -232,7 +242,7 @@ def _columns(chosen: Mapping[str, Any]) -> list[Column]:
 
 def read_config(path: Path) -> dict[str, Any]:
     """Return the options in a TOML file, which has their names with dashes or underscores."""
-    from linktopics.readers._files import read_bytes
+    from linktopics.readers.files import read_bytes
 
     if sys.version_info >= (3, 11):
         import tomllib
@@ -252,13 +262,13 @@ def read_config(path: Path) -> dict[str, Any]:
         found["burn_in"] = found.pop("iterations")
     if len(found) < len(values):
         repeated = next(name for name in values if "-" in name and name.replace("-", "_") in values)
-        raise DataError(f"{path}: {repeated} is there twice, with - and with _; give it once.")
+        raise DataError(f"{path}: {repeated} is given twice, with - and with _; give it once.")
     for name in found:
         if name not in known:
             similar = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {similar[0].replace('_', '-')!r}?" if similar else "see linktopics fit --help."
             raise DataError(f"{path}: there is no option {name!r}; {hint}")
-    for name in LISTS:
+    for name in REPEATED_OPTIONS:
         if isinstance(found.get(name), str):
             found[name] = [found[name]]
     options.check_values(found, f"{path}: ")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from linktopics.cli import options
-from linktopics.cli.output import Column, Result, emit, joined, one_line, resolve_format
+from linktopics.cli.output import CommandResult, TableColumn, emit, joined, one_line, resolve_format
 from linktopics.errors import NetworkWarning
 
 if TYPE_CHECKING:
@@ -72,15 +72,15 @@ def _show_network(data: str, network: DocumentNetwork, format: str) -> None:
     begins = {of: found[0][0] for of, found in bins.items()}
     most = {of: max(n for *_, n in found) for of, found in bins.items()}
     columns = [
-        Column("of", only="plain"),
-        Column("", only="table", cell=lambda row: row["of"] if row["from"] == begins[row["of"]] else ""),
-        Column("from", "{:,}".format, right=True),
-        Column("to", "{:,}".format, right=True),
-        Column("documents", "{:,}".format, right=True),
-        Column("", only="table", cell=lambda row: _bar(row["documents"] / most[row["of"]])),
+        TableColumn("of", only="plain"),
+        TableColumn("", only="table", cell=lambda row: row["of"] if row["from"] == begins[row["of"]] else ""),
+        TableColumn("from", "{:,}".format, right=True),
+        TableColumn("to", "{:,}".format, right=True),
+        TableColumn("documents", "{:,}".format, right=True),
+        TableColumn("", only="table", cell=lambda row: _bar(row["documents"] / most[row["of"]])),
     ]
     title = "\n".join([one_line(data), *summary_lines(network)[1:]])
-    emit(Result("info", columns, rows, "distributions", facts, title, [dropped]), format)
+    emit(CommandResult("info", columns, rows, "distributions", facts, title, [dropped]), format)
 
 
 def _bar(share: float) -> str:
@@ -154,8 +154,8 @@ def _show_model(path: Path, format: str) -> None:
     rows = [{"what": name, "value": value} for name, value in facts.items() if name not in ("about", "parameters")]
     title = f"Model {one_line(str(path))}"
     notes = [] if facts["finished"] else ["The run is not finished; linktopics resume continues it."]
-    columns = [Column("what", lambda name: name.replace("_", " ")), Column("value", _format_value)]
-    emit(Result("info", columns, rows, "", facts, title, notes), format)
+    columns = [TableColumn("what", lambda name: name.replace("_", " ")), TableColumn("value", _format_value)]
+    emit(CommandResult("info", columns, rows, "", facts, title, notes), format)
 
 
 def _format_value(value: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from linktopics.cli.defaults import default
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
@@ -19,19 +20,24 @@ DATA_HELP = (
     "files that link to one another; LINQS; LDA-C (forms: {readers})."
 )
 
-DATA_PANEL, SAMPLING_PANEL = "Reading data", "Sampling"
+STRICT_HELP = "Refuse data with links to nowhere, self links, duplicates or empty documents."
+MINUTES_HELP = "Minutes between two checkpoints, if --checkpoint-every sweeps take longer."
+ENGINE = default("fit.engine")
+
+READING, SAMPLING = "Reading data", "Sampling"
 
 SHOWS_TRACEBACK = "show_traceback"
 
 
-def option(help: str, panel: str | None = None, default: str | None = None, *names: str, **more: Any) -> Any:
-    """Return an option; `default` names the value that None stands for, which is the one in Python's signature."""
-    shown = help if default is None else f"{help.removesuffix('.')} (default {default})."
+def option(help: str, panel: str | None = None, default: Any = None, *names: str, **more: Any) -> Any:
+    """Return an option; `default` is the value that None stands for, or words for it."""
+    written = f"{default:g}" if isinstance(default, int | float) else default
+    shown = help if default is None else f"{help.removesuffix('.')} (default {written})."
     return typer.Option(*names, help=shown, rich_help_panel=panel, **more)
 
 
 count, real = partial(option, min=1, metavar="N"), partial(option, metavar="X")
-"""Options with a whole number, from 1 on unless `min` is given, and with any number."""
+"""Options with a whole number, at least 1 unless `min` is given, and with any number."""
 
 
 def registered(names: Collection[str], *more: str) -> Callable[[str], str]:
@@ -69,34 +75,34 @@ Top = Annotated[int, count("Rows to show.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
 
-Jobs = Annotated[int | None, count("Threads.", SAMPLING_PANEL, "all cores")]
+Jobs = Annotated[int | None, count("Threads.", SAMPLING, "all cores")]
 Engine = Annotated[
-    Literal["threads", "ray"] | None, option("What runs shards: threads, or a Ray cluster.", SAMPLING_PANEL, "threads")
+    Literal["threads", "ray"] | None, option("What runs shards: threads, or a Ray cluster.", SAMPLING, ENGINE)
 ]
 Address = Annotated[
     str | None,
-    option("The Ray cluster: auto, or host:port.", SAMPLING_PANEL, "Ray on this machine alone", metavar="ADDRESS"),
+    option("The Ray cluster: auto, or host:port.", SAMPLING, "Ray on this machine alone", metavar="ADDRESS"),
 ]
-CheckpointEvery = Annotated[int | None, count("Sweeps between two checkpoints.", SAMPLING_PANEL, "50")]
-CheckpointMinutes = Annotated[
-    float | None, real("Minutes between two checkpoints, if so many sweeps take longer.", SAMPLING_PANEL, "10", min=0)
-]
+CheckpointEvery = Annotated[int | None, count("Sweeps between two checkpoints.", SAMPLING, default("Checkpoint.every"))]
+CheckpointMinutes = Annotated[float | None, real(MINUTES_HELP, SAMPLING, default("Checkpoint.minutes"), min=0)]
 Check = Annotated[
     bool,
-    typer.Option("--check", help="Count everything again after each sweep and compare; takes several times as long."),
+    typer.Option(
+        "--check", help="Recompute the sampler's state after each sweep and compare; takes several times as long."
+    ),
 ]
 
-MinDocuments = Annotated[int | None, count("Leave out words that fewer documents have.", DATA_PANEL, "1")]
+MinDocuments = Annotated[int | None, count("Leave out words that occur in fewer documents.", READING, "1")]
 MaxShare = Annotated[
-    float | None, real("Leave out words that a larger share of documents has.", DATA_PANEL, "1", min=0, max=1)
+    float | None, real("Leave out words that occur in a larger share of documents.", READING, "1", min=0, max=1)
 ]
 StopWords = Annotated[
     str | None,
-    option("Words to leave out: english, none, or a file with one per line.", DATA_PANEL, "english", metavar="NAME"),
+    option("Words to leave out: english, none, or a file with one per line.", READING, "english", metavar="NAME"),
 ]
 Strict = Annotated[
     bool | None,
-    option("Refuse data with links to nowhere, self links or empty documents.", DATA_PANEL, None, "--strict"),
+    option(STRICT_HELP, READING, None, "--strict"),
 ]
 
 
@@ -112,10 +118,10 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+OPTION_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("data", "output"), (lambda value: isinstance(value, str | Path), "a path between quotes")),
     **dict.fromkeys(("feature", "column"), (_are_texts, "a list of names between quotes")),
-    **dict.fromkeys(("jobs", "checkpoint_every", "min_documents"), (_is_count, "a whole number from 1 on")),
+    **dict.fromkeys(("jobs", "checkpoint_every", "min_documents"), (_is_count, "a whole number of at least 1")),
     "seed_words": (
         lambda value: _are_texts(value) or isinstance(value, dict),
         'a list as ["0:red,green"], or a table as {0 = ["red", "green"]}',
@@ -133,9 +139,9 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 def check_values(values: Mapping[str, Any], place: str = "") -> None:
     """Raise DataError at the first value that its option does not take; a file of settings may hold any."""
     for name, value in values.items():
-        fits, kind = KINDS.get(name, (None, ""))
+        fits, kind = OPTION_CHECKS.get(name, (None, ""))
         if fits is not None and not fits(value):
-            raise DataError(f"{place}{name.replace('_', '-')} is {value!r}; it is {kind}.")
+            raise DataError(f"{place}{name.replace('_', '-')} is {value!r}; it must be {kind}.")
 
 
 def given(**values: Any) -> dict[str, Any]:
@@ -144,14 +150,14 @@ def given(**values: Any) -> dict[str, Any]:
 
 
 def read_network(data: str, options: Mapping[str, Any], columns: Sequence[str] = ()) -> DocumentNetwork:
-    """Open a network by name or path (see `linktopics.datasets.open_network`) as the options of reading say.
+    """Return the network of a name or path (see `linktopics.datasets.open_network`), read with the given options.
 
     Parameters
     ----------
     data : str
         A built-in network, a file or a folder.
     options : mapping from str to object
-        Options, of which min_documents, max_share, stop_words and strict count.
+        Options; min_documents, max_share, stop_words and strict are used.
     columns : sequence of str
         Fields of documents to read.
     """
@@ -162,7 +168,7 @@ def read_network(data: str, options: Mapping[str, Any], columns: Sequence[str] =
 
 
 def _vectorizer(options: Mapping[str, Any]) -> Any:
-    from linktopics.readers._files import read_lines
+    from linktopics.readers.files import read_lines
     from linktopics.readers.texts import default_vectorizer
 
     vectorizer = default_vectorizer()

@@ -28,7 +28,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a result.
 
     Attributes
@@ -42,7 +42,7 @@ class Column:
     only : {"table", "plain"} or None
         Whether it is in tables alone, or in plain text and CSV alone.
     cell : callable or None
-        Row to text, in tables, for a cell that more than one value goes into.
+        Function from row to text, in tables, for a cell that shows several values.
     below : callable or None
         Row to lines that stand in the same cell of a table, below the text and dimmed.
     """
@@ -69,14 +69,14 @@ class Column:
 
 
 @dataclass
-class Result:
+class CommandResult:
     """Rows of named values, with further facts, a heading and notes.
 
     Attributes
     ----------
     command : str
         The command.
-    columns : sequence of Column
+    columns : sequence of TableColumn
         The columns of tables, plain text and CSV.
     rows : list of dict
         The rows; JSON has all that is in them.
@@ -91,7 +91,7 @@ class Result:
     """
 
     command: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: list[dict[str, Any]]
     name: str = "rows"
     facts: dict[str, Any] = field(default_factory=dict)
@@ -99,12 +99,12 @@ class Result:
     notes: Sequence[str] = ()
 
 
-def emit(result: Result, format: str) -> None:
+def emit(result: CommandResult, format: str) -> None:
     """Write a result to standard output, where every format but the table can be read by programs.
 
     Parameters
     ----------
-    result : Result
+    result : CommandResult
         What to write.
     format : {"auto", "table", "plain", "csv", "json"}
         "auto" is "table" on a terminal and "plain" elsewhere.
@@ -113,12 +113,12 @@ def emit(result: Result, format: str) -> None:
         _write(result, resolve_format(format))
     except RecursionError:
         raise DataError(
-            f"the result of {result.command} is nested too deeply, as in no model that linktopics has written; take "
-            "the model from a copy, or fit it again."
+            f"the result of {result.command} is nested too deeply: the model is damaged, or linktopics did not "
+            "write it; restore it from a copy, or fit it again."
         ) from None
 
 
-def _write(result: Result, format: str) -> None:
+def _write(result: CommandResult, format: str) -> None:
     if format == "json":
         body = {"format": JSON_FORMAT, "command": result.command, **result.facts}
         if result.name:
@@ -139,7 +139,7 @@ def _write(result: Result, format: str) -> None:
 
 
 def resolve_format(format: str) -> str:
-    """Return the format that "auto" stands for, here and now; others as they are."""
+    """Return the format; "auto" becomes "table" on a terminal and "plain" elsewhere."""
     if format != "auto":
         return format
     return "table" if sys.stdout.isatty() else "plain"
@@ -173,12 +173,12 @@ def joined(values: Iterable[Any]) -> str:
     return ("; " if any("," in one for one in listed) else ", ").join(listed)
 
 
-def share(value: float) -> str:
+def format_percent(value: float) -> str:
     """Return a share or a probability as percent, with as many digits as it needs.
 
     Examples
     --------
-    >>> share(0.42), share(0.034), share(0.0008), share(1e-6)
+    >>> format_percent(0.42), format_percent(0.034), format_percent(0.0008), format_percent(1e-6)
     ('42 %', '3.4 %', '0.08 %', '< 0.01 %')
     """
     percent = 100.0 * value
@@ -190,7 +190,7 @@ def share(value: float) -> str:
     return f"{percent:.{decimals}f} %"
 
 
-def say(*lines: str) -> None:
+def print_lines(*lines: str) -> None:
     """Print lines, not wrapped and without characters that a terminal would act on."""
     for line in lines:
         print(printable(line), flush=True)
@@ -213,7 +213,7 @@ def make_table(names: Iterable[str], right: Container[str] = ()) -> Table:
     return table
 
 
-def _print_table(result: Result) -> None:
+def _print_table(result: CommandResult) -> None:
     from rich.text import Text
 
     from linktopics.utils.terminal import make_console
@@ -260,7 +260,7 @@ class _NewlineWriter:
 def _csv_cell(value: Any) -> Any:
     """Return a value as one cell of CSV; an apostrophe precedes a text that spreadsheets would run, as OWASP advises.
 
-    Numbers stay numbers. The pages do the same, in static/csv.js.
+    Numbers stay numbers. The pages do the same, in static/lib/csv.js.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from linktopics.cli import options
 from linktopics.cli.options import count
-from linktopics.cli.output import say
+from linktopics.cli.output import print_lines
 from linktopics.errors import DataError
 
 EXAMPLE = "linktopics resume my-model --burn-in 500"
@@ -35,9 +35,9 @@ def resume(
     If the last checkpoint is damaged, the one before it is loaded, with
     a warning; the finished model is the same.
     """
-    from linktopics.cli.runs import check_settings, is_finished, show_fit, stopping, training_options
+    from linktopics.cli.runs import check_settings, is_finished, reporting_interrupts, show_fit, training_options
     from linktopics.model.estimator import RelationalTopicModel
-    from linktopics.sampler.debug import checked
+    from linktopics.sampler.debug import debug_checks
     from linktopics.storage.folder import ModelFolder
 
     chosen = options.given(
@@ -49,14 +49,14 @@ def resume(
     if not more and is_finished(folder):
         folder.remove_leftovers()
         raise _finished(model)
-    with checked(check), folder.locked(overwrite=True, make=False), stopping(folder):
+    with debug_checks(check), folder.locked(overwrite=True, make=False), reporting_interrupts(folder):
         fitted = RelationalTopicModel.load(model, unfinished=True)
         fitted.set_params(n_jobs=-1 if jobs is None else jobs, verbose=False if quiet else "auto")
         check_settings(fitted)
         if not more and fitted.training_run.finished:  # the checkpoint before a damaged one
             raise _finished(model)
         done = min(chain.state.iteration for chain in fitted.training_run.chains)
-        say(f"{fitted.training_run.network!r}, from sweep {done:,} on")
+        print_lines(f"{fitted.training_run.network!r}, from sweep {done:,} on")
         started = time.perf_counter()
         fitted.resume(burn_in, samples, **training)
     show_fit(fitted, model, time.perf_counter() - started)

@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.text import Text
 
-from linktopics.cli.output import printable, say
+from linktopics.cli import options
+from linktopics.cli.output import print_lines, printable
 from linktopics.engines import Ray
 from linktopics.errors import DataError, ModelError, ignore_mixing_warnings
 from linktopics.model.estimator import RelationalTopicModel
@@ -36,15 +37,15 @@ N_TOPICS_SHOWN = 12
 
 def training_options(chosen: Mapping[str, Any], folder: ModelFolder) -> dict[str, Any]:
     """Return the engine and the checkpoint as arguments of `fit` and `resume`."""
-    engine, address = chosen.get("engine", "threads"), chosen.get("address")
+    engine, address = chosen.get("engine", options.ENGINE), chosen.get("address")
     if address is not None and engine != "ray":
-        raise DataError("an address is that of a Ray cluster; give --engine ray, too.")
+        raise DataError("--address is that of a Ray cluster; give --engine ray as well.")
     intervals = {name: chosen[f"checkpoint_{name}"] for name in ("every", "minutes") if f"checkpoint_{name}" in chosen}
     return {"checkpoint": Checkpoint(folder, **intervals), "engine": Ray(address) if engine == "ray" else engine}
 
 
 def check_settings(model: RelationalTopicModel) -> None:
-    """Raise DataError, with the name of the option, if a parameter is not what it should be."""
+    """Raise DataError, with the name of the option, if a parameter is invalid."""
     try:
         model._validate_params()
     except ValueError as error:
@@ -63,7 +64,7 @@ def is_finished(folder: ModelFolder) -> bool:
 
 
 @contextmanager
-def stopping(folder: ModelFolder, before: bytes | None = None) -> Iterator[None]:
+def reporting_interrupts(folder: ModelFolder, before: bytes | None = None) -> Iterator[None]:
     """Add what was saved to the message of an interrupt; ignore warnings about mixing, which the summary shows.
 
     Parameters
@@ -91,7 +92,7 @@ def saved_manifest(folder: ModelFolder) -> bytes | None:
 
 def _stop_message(folder: ModelFolder, before: bytes | None) -> str:
     """Return where a run was stopped and how to continue it."""
-    unchanged = f"interrupted before anything was saved; the model in {folder.path} is as it was."
+    unchanged = f"interrupted before anything was saved; the model in {folder.path} is unchanged."
     if before is not None and saved_manifest(folder) == before:
         return unchanged
     try:
@@ -114,9 +115,9 @@ def show_fit(model: RelationalTopicModel, folder: Path, seconds: float) -> None:
     if model.bytes_exchanged_:
         parts = ", ".join(f"{name} {size / 1e6:.2f}" for name, size in model.bytes_exchanged_.items())
         total = sum(model.bytes_exchanged_.values()) / 1e6
-        say(f"{model.n_shards} shards exchanged {total:.2f} MB per sweep ({parts}).")
+        print_lines(f"{model.n_shards} shards exchanged {total:.2f} MB per sweep ({parts}).")
     example = network.ids.tolist()[int(network.links.min()) if network.n_links else 0]
-    say(
+    print_lines(
         f"{seconds:.1f} s; saved in {folder}. Next:",
         f"  linktopics topics {path} --documents 3",
         f"  linktopics suggest {path} --id {shlex.quote(str(example))}",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from linktopics.cli.options import Debug, Model, count, option
-from linktopics.cli.output import say
+from linktopics.cli.output import print_lines
 from linktopics.errors import DataError
 from linktopics.server.limits import Limits
 
@@ -21,14 +21,14 @@ SERVER_LIBRARIES = ("starlette", "uvicorn", "httptools")
 MAX_DEFAULT_PROCESSES = 4
 """Processes for questions about texts, unless more are asked for: each has the words and links of the network."""
 
-JOBS_HELP = "Processes for questions about texts (default: cores, at most 4)."
+JOBS_HELP = "Processes for requests about texts (default: cores, at most 4)."
 
 
 def serve(
     model: Model,
     host: Annotated[str, option("Address to serve at.", metavar="HOST")] = "127.0.0.1",
     port: Annotated[int, count("Port; 0 is any that is free.", min=0, max=65535)] = 8000,
-    max_text: Annotated[int, count("Characters that a text may have.", min=100, max=1_000_000)] = Limits.text,
+    max_text: Annotated[int, count("Longest text, in characters.", min=100, max=1_000_000)] = Limits.text,
     jobs: Annotated[int | None, count(JOBS_HELP)] = None,
     samples: Annotated[int, count("Posterior samples for questions about texts; 0 is all.", min=0)] = 12,
     title: Annotated[str | None, option("Title of the pages.", metavar="TEXT")] = None,
@@ -62,7 +62,7 @@ def serve(
         if network.vectorizer is None:
             network.vectorizer = words_as_vectorizer(network)
             notes.append(
-                "The model has no vectorizer and cannot read texts; all other pages are there."
+                "The model has no vectorizer and cannot read texts; all other pages work."
                 if network.vectorizer is None
                 else "The model has no vectorizer: texts are searched for the words of its documents as they are."
             )
@@ -80,5 +80,5 @@ def serve(
                     stacklevel=2,
                 )
             logging.basicConfig(format="%(asctime)s %(name)s: %(message)s")
-            say(*notes, f"Serving {model} at {address_of(bound, host)} (Ctrl-C stops it).")
+            print_lines(*notes, f"Serving {model} at {address_of(bound, host)} (Ctrl-C stops it).")
             run(app, bound, limits)

@@ -8,8 +8,9 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from linktopics.cli.defaults import default
 from linktopics.cli.options import Debug, Format, Model, Top, find_id, option, real
-from linktopics.cli.output import Column, Result, emit, missing, one_line, share
+from linktopics.cli.output import CommandResult, TableColumn, emit, format_percent, missing, one_line
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ EXAMPLE = 'linktopics suggest my-model --text "Neural networks that read graphs.
 
 ID_HELP = "A document of the network; what it is linked with is not suggested."
 DIRECTION_HELP = "Links from the document, to it, or both."
-SEARCH_HELP = "Rank all documents, or candidates from an index; auto: by their number."
+INTERVAL_HELP = "Share of posterior samples that ranges show."
+SEARCH_HELP = "Rank all documents, or candidates from an index; auto: by the number of documents."
 
 
 def suggest(
@@ -27,16 +29,16 @@ def suggest(
     text: Annotated[str | None, option("The text of a new document.", metavar="TEXT")] = None,
     file: Annotated[Path | None, option("A file with the text; - is standard input.", metavar="FILE")] = None,
     id: Annotated[str | None, option(ID_HELP, metavar="ID")] = None,
-    top: Top = 10,
-    direction: Annotated[Literal["both", "out", "in"], option(DIRECTION_HELP)] = "both",
-    interval: Annotated[float, real("Share of posterior samples that ranges show.", min=0.01, max=0.99)] = 0.9,
-    search: Annotated[Literal["auto", "exact", "index"], option(SEARCH_HELP)] = "auto",
+    top: Top = default("suggest_links.top"),
+    direction: Annotated[Literal["both", "out", "in"], option(DIRECTION_HELP)] = default("suggest_links.direction"),
+    interval: Annotated[float, real(INTERVAL_HELP, min=0.01, max=0.99)] = default("suggest_links.interval"),
+    search: Annotated[Literal["auto", "exact", "index"], option(SEARCH_HELP)] = default("suggest_links.search"),
     format: Format = "auto",
     debug: Debug = False,
 ) -> None:
     """Suggest links of a new text, or of a document of the network, with probability and reasons.
 
-    Beside each probability stands its range over posterior samples, which
+    Each probability is shown with its range over posterior samples, which
     does not cover all uncertainty.
     """
     if sum(one is not None for one in (text, file, id)) != 1:
@@ -60,19 +62,19 @@ def suggest(
         title = "Suggested links"
     rows = [{**row, "why": _reasons(row["why"])} for row in frame.drop(columns="document").to_dict("records")]
     columns = [
-        Column("id", only="plain"),
-        Column("title", only="plain"),
-        Column("probability", share, right=True),
-        *(Column(name, only="plain") for name in ("lower", "upper", "score", "why")),
-        Column(f"{interval:.0%} of samples", only="table", cell=_interval_cell),
-        Column("document, and why", only="table", cell=_document_cell, below=lambda row: row["why"]),
+        TableColumn("id", only="plain"),
+        TableColumn("title", only="plain"),
+        TableColumn("probability", format_percent, right=True),
+        *(TableColumn(name, only="plain") for name in ("lower", "upper", "score", "why")),
+        TableColumn(f"{interval:.0%} of samples", only="table", cell=_interval_cell),
+        TableColumn("document, and why", only="table", cell=_document_cell, below=lambda row: row["why"]),
     ]
     note = (
-        f"{fitted.calibration_.describe()} Beside each: its range in {interval:.0%} of the posterior samples, which "
-        "does not cover all uncertainty. Before each reason: its share of what speaks for the link."
+        f"{fitted.calibration_.describe()} Ranges are over {interval:.0%} of the posterior samples and do not "
+        "cover all uncertainty. Before each reason: its share of all positive contributions."
     )
     notes = [note if rows else "There is no document to suggest: it is linked with all of them."]
-    emit(Result("suggest", columns, rows, "suggestions", facts, title, notes), format)
+    emit(CommandResult("suggest", columns, rows, "suggestions", facts, title, notes), format)
 
 
 def _reasons(why: str) -> list[str]:
@@ -81,11 +83,11 @@ def _reasons(why: str) -> list[str]:
 
 
 def _interval_cell(row: dict[str, Any]) -> str:
-    return "" if missing(row["lower"]) else f"{share(row['lower'])} to {share(row['upper'])}"
+    return "" if missing(row["lower"]) else f"{format_percent(row['lower'])} to {format_percent(row['upper'])}"
 
 
 def _document_cell(row: dict[str, Any]) -> str:
-    """Return a document's id, and its title if it is another."""
+    """Return a document's id, and its title if it differs."""
     id, title = str(row["id"]), row["title"]
     return id if missing(title) or title == id else f"{id}  {shorten(str(title), 60, placeholder=' ...')}"
 
@@ -98,12 +100,14 @@ def _check_text(network: DocumentNetwork, text: str) -> None:
         raise DataError("the model was fitted to word counts and cannot read texts; ask about a document with --id.")
     if not network.vectorize([text]).sum():
         begin = shorten(one_line(text), 60, placeholder=" ...")
-        raise DataError(f"the text {begin!r} has no word that the model knows; write more, or words of its documents.")
+        raise DataError(
+            f"the text {begin!r} has no word of the model's vocabulary; write more, or words of its documents."
+        )
 
 
 def _read_text(file: Path) -> str:
-    from linktopics.readers._files import read_lines
-    from linktopics.readers._markdown import read_note
+    from linktopics.readers.files import read_lines
+    from linktopics.readers.markdown import read_note
 
     if str(file) == "-":
         return _read_standard_input()

@@ -5,22 +5,23 @@ from __future__ import annotations
 import time
 from typing import Annotated
 
+from linktopics.cli.defaults import default
 from linktopics.cli.options import Debug, count
-from linktopics.cli.output import say
+from linktopics.cli.output import print_lines
 
 EXAMPLE = "linktopics warmup --topics 20 --topics 50"
 
 TOPICS_HELP = (
-    "Number of topics you will ask for; repeat for others. 1 to 8 topics share one compiled sampler, 9 to 16 another, "
+    "Number of topics to compile for; can be repeated. 1 to 8 topics share one compiled sampler, 9 to 16 another, "
     "and so on."
 )
 
 
 def warmup(
-    topics: Annotated[list[int], count(TOPICS_HELP)] = [20],  # noqa: B006, typer copies it
+    topics: Annotated[list[int], count(TOPICS_HELP)] = [default("n_topics")],  # noqa: B006, typer copies it
     debug: Debug = False,
 ) -> None:
-    """Compile the sampler now and keep it on disk, so that the next fit starts at once."""
+    """Compile the sampler now and cache it on disk, so that the next fit starts at once."""
     from linktopics.datasets import make_network
     from linktopics.kernels.simd import padded
     from linktopics.model.estimator import RelationalTopicModel
@@ -33,4 +34,4 @@ def warmup(
                 model = RelationalTopicModel(width, weights=weights, n_burn_in=1, n_samples=2, thin=1, n_chains=1)
                 model.fit(network).suggest_links(network.counts[:2], top=1)
                 model.word_probabilities([[network.ids[0]]])
-        say(f"{width - 7} to {width} topics: {time.perf_counter() - started:.1f} s")
+        print_lines(f"{width - 7} to {width} topics: {time.perf_counter() - started:.1f} s")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+from linktopics.cli.defaults import default
 from linktopics.cli.options import Debug, Format, Model, Top, find_id, option
-from linktopics.cli.output import Column, Result, emit, joined, one_line
+from linktopics.cli.output import CommandResult, TableColumn, emit, joined, one_line
 from linktopics.errors import DataError
 
 if TYPE_CHECKING:
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
 
 EXAMPLE = "linktopics words my-model --links asyncio,socket --top 15"
 
-LINKS_HELP = "Documents that it links to; repeat the option where an id has a comma of its own."
+LINKS_HELP = "Documents that it links to; repeat the option if an id contains a comma."
 
 
 def words(
     model: Model,
     links: Annotated[list[str] | None, option(LINKS_HELP, metavar="ID,ID")] = None,
     linked_by: Annotated[list[str] | None, option("Documents that link to it.", metavar="ID,ID")] = None,
-    top: Top = 10,
+    top: Top = default("WordPredictionMixin.predict_words.top"),
     format: Format = "auto",
     debug: Debug = False,
 ) -> None:
@@ -37,15 +38,15 @@ def words(
     frame = fitted.predict_words(out or None, linked_by=into or None, top=top)
     rows = frame.drop(columns="document").to_dict("records")
     columns = [
-        Column("word"),
-        Column("probability", "{:.4f}".format, right=True),
-        Column("lift", "{:.2f}".format, right=True),
+        TableColumn("word"),
+        TableColumn("probability", "{:.4f}".format, right=True),
+        TableColumn("lift", "{:.2f}".format, right=True),
     ]
     directions = (("links to", out), ("is linked to by", into))
     known = " and ".join(f"{verb} {one_line(joined(ids))}" for verb, ids in directions if ids)
     title = f"Words of a document that {known}"
-    notes = ["lift: how many times the probability is the word's share of all words."]
-    emit(Result("words", columns, rows, "words", {"links": out, "linked_by": into}, title, notes), format)
+    notes = ["lift: the probability divided by the word's share of all words."]
+    emit(CommandResult("words", columns, rows, "words", {"links": out, "linked_by": into}, title, notes), format)
 
 
 def _ids(network: DocumentNetwork, given: Sequence[str]) -> list[Any]:

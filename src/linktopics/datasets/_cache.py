@@ -1,4 +1,7 @@
-"""The cache of parsed and downloaded data: whole files only, and errors are ignored, as all can be made again."""
+"""The cache of parsed and downloaded data.
+
+Writes are atomic, and errors are ignored because everything can be recreated.
+"""
 
 import json
 import os
@@ -46,7 +49,7 @@ def read_json(name: str) -> Any:
 
 
 def write_json(name: str, content: Any) -> bool:
-    """Write a JSON file to the cache, whole or not at all; return whether that was possible."""
+    """Return whether a JSON file could be written to the cache; it is written atomically."""
     try:
         folder = cache_folder()
         folder.mkdir(parents=True, exist_ok=True)

@@ -24,20 +24,20 @@ from linktopics.utils.progress import ProgressBar
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
-TIMEOUT = 30.0
+TIMEOUT_SECONDS = 30.0
 """Seconds without an answer after which the download fails."""
 
 MAX_SECONDS = 600.0
 """Seconds after which the download fails, even if data are still arriving."""
 
-MAX_ARCHIVE = 16 << 20
-"""Bytes an archive may have; the published ones have less than one million."""
+MAX_ARCHIVE_BYTES = 16 << 20
+"""Most bytes of an archive; the published ones have less than one million."""
 
-MAX_CONTENT = 64 << 20
-"""Bytes an archive may have when unpacked; the largest published one has 25 million."""
+MAX_UNPACKED_BYTES = 64 << 20
+"""Most bytes of an archive when unpacked; the largest published one has 25 million."""
 
 MAX_MEMBERS = 1000
-"""Files an archive may have; the published ones have less than ten."""
+"""Most files in an archive; the published ones have less than ten."""
 
 CHUNK_BYTES = 1 << 16
 
@@ -47,7 +47,7 @@ class _SecureRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if req.full_url.startswith("https:") and not newurl.startswith("https:"):
-            raise urllib.error.URLError(f"the server leads to {newurl[:200]!r}, which is not https")
+            raise urllib.error.URLError(f"the server redirects to {newurl[:200]!r}, which is not https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -62,7 +62,7 @@ class DownloadBar(ProgressBar):
 
 def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
     """
-    Download a gzipped tar archive and keep some of its files in the cache.
+    Return the folder in the cache with files of a gzipped tar archive, which is downloaded.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
         behind then.
     """
     by_hand = (
-        f"to do without the download, get and unpack the archive by hand, put {', '.join(sums)} into a folder named "
-        f"{name!r} and set the environment variable LINKTOPICS_DATA to the folder that folder is in"
+        f"to avoid the download, get and unpack the archive yourself, put {', '.join(sums)} into a folder named "
+        f"{name!r} and set the environment variable LINKTOPICS_DATA to its parent folder"
     )
     try:
         cache = cache_folder()
@@ -105,7 +105,7 @@ def fetch(name: str, address: str, sums: Mapping[str, str]) -> Path:
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(
-            f"the data set {name!r} cannot be kept in the cache ({reason}); set the environment variable "
+            f"the data set {name!r} cannot be stored in the cache ({reason}); set the environment variable "
             "LINKTOPICS_CACHE to a folder that can be written to."
         ) from None
     return cache / name
@@ -116,7 +116,7 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
     try:
         request = urllib.request.Request(address, headers={"User-Agent": f"linktopics/{__version__}"})
         began = time.monotonic()
-        with urllib.request.build_opener(_SecureRedirects).open(request, timeout=TIMEOUT) as response:
+        with urllib.request.build_opener(_SecureRedirects).open(request, timeout=TIMEOUT_SECONDS) as response:
             stated = response.headers.get("Content-Length", "")
             length = int(stated) if stated.isdecimal() else 0
             bar = DownloadBar(length, "auto", "downloading", "downloading")
@@ -125,7 +125,7 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
                     bar.advance("", len(chunk))
                     if time.monotonic() - began > MAX_SECONDS:
                         raise TimeoutError(f"not done after {MAX_SECONDS:g} seconds")
-                    if max(bar.done, length) > MAX_ARCHIVE:
+                    if max(bar.done, length) > MAX_ARCHIVE_BYTES:
                         raise DataError(f"{address} is not the published archive: it is too large; {by_hand}.")
                     yield chunk
     except urllib.error.HTTPError as error:
@@ -140,7 +140,7 @@ def _chunks(address: str, by_hand: str) -> Iterator[bytes]:
             return
         reason = f"the connection broke off after {bar.done:,} of {length:,} bytes"
     shown = " ".join("".join(letter if letter.isprintable() else " " for letter in reason).split())[:200]
-    raise DataError(f"{address} cannot be downloaded ({shown}); {by_hand}.")  # the server may have chosen the words
+    raise DataError(f"{address} cannot be downloaded ({shown}); {by_hand}.")  # the reason may be text from the server
 
 
 def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: str) -> dict[str, bytes]:
@@ -149,8 +149,8 @@ def _unpack(archive: BinaryIO, address: str, sums: Mapping[str, str], by_hand: s
     try:
         with gzip.GzipFile(fileobj=archive) as stream:
             # Unpacked up to a limit before anything in it is trusted: no header can ask for more than that.
-            plain = stream.read(MAX_CONTENT + 1)
-        if len(plain) > MAX_CONTENT:
+            plain = stream.read(MAX_UNPACKED_BYTES + 1)
+        if len(plain) > MAX_UNPACKED_BYTES:
             raise DataError(f"{address} is not the published archive: its content is too large; {by_hand}.")
         with tarfile.open(fileobj=io.BytesIO(plain), mode="r:") as tar:
             for number, member in enumerate(tar):

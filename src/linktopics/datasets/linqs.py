@@ -14,7 +14,7 @@ from linktopics.datasets._cache import cache_folder
 from linktopics.datasets._download import fetch
 from linktopics.errors import DataError, NetworkWarning
 from linktopics.network import DocumentNetwork
-from linktopics.readers._files import find_file, read_bytes
+from linktopics.readers.files import find_file, read_bytes
 from linktopics.readers.linqs import read_linqs
 
 SITE = "https://linqs-data.soe.ucsc.edu/public/lbc/"
@@ -22,7 +22,7 @@ SITE = "https://linqs-data.soe.ucsc.edu/public/lbc/"
 
 ARCHIVES = {"cora": "cora.tgz", "citeseer": "citeseer.tgz", "webkb": "WebKB.tgz"}
 
-SUMS = {
+SHA256 = {
     "cora": {
         "cora.content": "b8ebed0fd45e53995abafd1b70cf6a9fcc8f86abc5826d69b97fe6ca46e9c8ee",
         "cora.cites": "ec1a372391b7f0f60a6aff0084e8abd8f19f0faa7e1f2441a41c492042d5945e",
@@ -49,23 +49,22 @@ UNIVERSITIES = ("cornell", "texas", "washington", "wisconsin")
 
 def load_cora() -> DocumentNetwork:
     """
-    Load Cora: papers on machine learning and the citations between them.
+    Return Cora: papers on machine learning and the citations between them.
 
-    The files are taken from the folder ``cora`` in the folder that the environment variable ``LINKTOPICS_DATA``
-    names, if it is there, plain or gzipped; otherwise from the user's cache folder (``$LINKTOPICS_CACHE`` says where
-    else); otherwise they are downloaded from the LINQS group's data site, once. Whatever their source, they are
-    checked to be the published ones.
+    The files are looked for in the folder ``cora`` in ``$LINKTOPICS_DATA``, plain or gzipped, then in the user's cache
+    folder (``$LINKTOPICS_CACHE``), and otherwise downloaded once from the LINQS group's data site to the cache. Their
+    SHA-256 is always checked.
 
     Returns
     -------
     DocumentNetwork
-        2,708 papers of 7 classes, 1,433 words (each there or not, named ``w0``, ``w1``, ... as the data do not say
-        which they are) and 5,429 links, from the citing paper to the cited one.
+        2,708 papers of 7 classes, 1,433 words (present or absent, named ``w0``, ``w1``, ... because the data do not
+        name them) and 5,429 links, from the citing paper to the cited one.
 
     Raises
     ------
     DataError
-        If the files cannot be had, or are not the published ones; the message says what to do.
+        If the files cannot be found or downloaded, or are not the published ones; the message says what to do.
 
     Examples
     --------
@@ -78,22 +77,22 @@ def load_cora() -> DocumentNetwork:
 
 def load_citeseer() -> DocumentNetwork:
     """
-    Load Citeseer: papers on computer science and the citations between them.
+    Return Citeseer: papers on computer science and the citations between them.
 
     The files come from the same places as in `load_cora`; the folder is ``citeseer``.
 
     Returns
     -------
     DocumentNetwork
-        3,312 papers of 6 classes, 3,703 words (each there or not, named ``w0``, ``w1``, ...) and 4,591 links, from the
+        3,312 papers of 6 classes, 3,703 words (present or absent, named ``w0``, ``w1``, ...) and 4,591 links, from the
         citing paper to the cited one. The published file has 4,732 lines of links: 17 that name papers which are not
-        in the data and 124 from a paper to itself are left out. That is always so and no reason for a warning; the
-        network's `report` says it.
+        in the data and 124 from a paper to itself are left out. This is expected, so there is no warning; the
+        network's `report` counts them.
 
     Raises
     ------
     DataError
-        If the files cannot be had, or are not the published ones; the message says what to do.
+        If the files cannot be found or downloaded, or are not the published ones; the message says what to do.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def load_citeseer() -> DocumentNetwork:
 
 def load_webkb(universities: str | Iterable[str] | None = None) -> DocumentNetwork:
     """
-    Load WebKB: web pages of computer science departments and the links between them.
+    Return WebKB: web pages of computer science departments and the links between them.
 
     The files come from the same places as in `load_cora`; the folder is ``webkb``.
 
@@ -119,15 +118,15 @@ def load_webkb(universities: str | Iterable[str] | None = None) -> DocumentNetwo
     Returns
     -------
     DocumentNetwork
-        With all four universities 877 pages of 5 classes, 1,703 words (each there or not, named ``w0``, ``w1``, ...)
+        With all four universities 877 pages of 5 classes, 1,703 words (present or absent, named ``w0``, ``w1``, ...)
         and 1,516 links, from the page that has the link to the page it leads to; ids are addresses. The published
-        files have 1,608 lines of links: 92 from a page to itself are left out. That is always so and no reason for a
-        warning; the network's `report` says it. No link leads from one university to another.
+        files have 1,608 lines of links: 92 from a page to itself are left out. This is expected, so there is no
+        warning; the network's `report` counts them. No link leads from one university to another.
 
     Raises
     ------
     DataError
-        If the files cannot be had, or are not the published ones; the message says what to do.
+        If the files cannot be found or downloaded, or are not the published ones; the message says what to do.
 
     Examples
     --------
@@ -150,8 +149,8 @@ def _load(name: str, parts: list[str]) -> DocumentNetwork:
     folder, cure = _find_folder(name)
     read = []
     for part in parts:
-        _check_published(folder, f"{part}.cites", SUMS[name], cure)
-        read.append(read_linqs(_check_published(folder, f"{part}.content", SUMS[name], cure)))
+        _check_published(folder, f"{part}.cites", SHA256[name], cure)
+        read.append(read_linqs(_check_published(folder, f"{part}.content", SHA256[name], cure)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NetworkWarning)  # known faults of the published files
         return DocumentNetwork(
@@ -168,18 +167,18 @@ def _find_folder(name: str) -> tuple[Path, str]:
     if own := os.environ.get("LINKTOPICS_DATA"):
         place = Path(own).expanduser()
         if not place.is_dir():
-            raise DataError(f"LINKTOPICS_DATA is {own!r}, which is no folder; correct the variable or unset it.")
+            raise DataError(f"LINKTOPICS_DATA is {own!r}, which is not a folder; correct the variable or unset it.")
         if (place / name).is_dir():
             return place / name, "put the published file there, or unset LINKTOPICS_DATA to have it downloaded"
     try:
         cached = cache_folder() / name
     except RuntimeError as error:
         raise DataError(
-            f"there is no place for the data set {name!r} ({error}); set the environment variable LINKTOPICS_CACHE to "
-            "a folder that can be written to."
+            f"there is no cache folder for the data set {name!r} ({error}); set the environment variable "
+            "LINKTOPICS_CACHE to a folder that can be written to."
         ) from None
     if not cached.is_dir():
-        fetch(name, SITE + ARCHIVES[name], SUMS[name])
+        fetch(name, SITE + ARCHIVES[name], SHA256[name])
     return cached, f"delete the folder {cached} to have it downloaded again"
 
 

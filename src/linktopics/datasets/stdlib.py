@@ -47,15 +47,15 @@ CHARACTER_SET = re.compile(
     r"|big5\w*|euc_\w+|gb\w+|hz|johab|shift_jis\w*)"
 )
 
-# What the first lines of generated tables (token, keyword, pydoc_data.topics, ...) say.
+# What the first lines of generated tables (token, keyword, pydoc_data.topics, ...) contain.
 GENERATED = re.compile(rb"auto-?generated|automatically generated|(file is|was) generated", re.IGNORECASE)
 GENERATED_WITHIN = 400  # bytes
 
-# Words of code and of documentation on any subject: they would fill a topic or two of their own and stand among the
-# first words of the others. Words of a subject stay ("file", "test", "format").
-STOP_WORDS = "stop_words.txt"
+# Words of code and documentation on any subject, which would form topics of their own and be among the first words of
+# others. Words of a subject ("file", "test", "format") are kept.
+STOP_WORDS_FILE = "stop_words.txt"
 
-# Letters only, three or more; "_" separates words as a blank does; a word with a digit in it or cut by "n't" is none.
+# Words of three or more letters; "_" separates words like a blank; those with a digit, or before "'t", are ignored.
 WORD = r"(?<![^\W_])[^\W\d_]{3,}(?![^\W_]|'t\b)"
 
 
@@ -69,7 +69,7 @@ class Module(NamedTuple):
 
 def load_stdlib(*, cache: bool = True) -> DocumentNetwork:
     """
-    Load the standard library of the running Python as a network of documents.
+    Return the standard library of the running Python as a network of documents.
 
     Each module with Python source is a document: its words are those of its docstrings and of the names it defines.
     Each import is a directed link, from the module that imports to the module imported. Tests, examples, start
@@ -97,8 +97,8 @@ def load_stdlib(*, cache: bool = True) -> DocumentNetwork:
     Notes
     -----
     ``from x import y`` is a link to the module ``x.y`` if there is one and to ``x`` otherwise. Imports inside
-    functions count; those under ``if __name__ == "__main__"`` do not, as they are no part of the module in use. Modules
-    with no word of the vocabulary, which are no more than a few, are left out.
+    functions count; those under ``if __name__ == "__main__"`` do not, as they do not run when the module is
+    imported. The few modules with no word of the vocabulary are left out.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def find_modules(
     """
     for path in sorted(folder.iterdir() if folder.is_dir() else ()):
         name = path.stem if path.suffix == ".py" else path.name
-        # Names with a hyphen (site-packages, lib-dynload) are no modules.
+        # Names with a hyphen (site-packages, lib-dynload) are not modules.
         if not name.isidentifier() or name == "__init__" or (top_level is not None and name not in top_level):
             continue
         if path.suffix == ".py" and path.is_file():
@@ -176,8 +176,8 @@ def read_modules(paths: dict[str, Path]) -> tuple[list[Module], list[tuple[str, 
     Parameters
     ----------
     paths : dict of str to pathlib.Path
-        The file of every module of the library, also of those that will be left out: an import of one of them is
-        then no import of the package around it.
+        The file of every module of the library, including those that will be left out: otherwise an import of one of
+        these would count as an import of its package.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def _parse(path: Path) -> ast.Module | None:
         if GENERATED.search(source[:GENERATED_WITHIN]):
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in the library are no concern of the user
+            warnings.simplefilter("ignore")  # about invalid escapes in the library
             tree = ast.parse(source)
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
@@ -303,7 +303,7 @@ def _title(name: str, docstring: str) -> str:
 
 
 def _cache_name(folder: Path, paths: dict[str, Path]) -> str:
-    """Return the name of the cache file, which is another for another version, another place or a changed file."""
+    """Return the name of the cache file, which depends on the version, the folder and the state of the files."""
     digest = hashlib.sha256(f"{LOADER_VERSION}\n{folder}\n".encode(errors="surrogateescape"))
     for name, path in paths.items():
         status = path.stat()
@@ -327,7 +327,9 @@ def make_vectorizer() -> CountVectorizer:
     """Return the vectorizer of the network, not fitted yet."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-    stop_words = ENGLISH_STOP_WORDS.union(files(__package__).joinpath(STOP_WORDS).read_text(encoding="utf-8").split())
+    stop_words = ENGLISH_STOP_WORDS.union(
+        files(__package__).joinpath(STOP_WORDS_FILE).read_text(encoding="utf-8").split()
+    )
     return CountVectorizer(stop_words=sorted(stop_words), token_pattern=WORD, min_df=3, max_df=0.4)
 
 

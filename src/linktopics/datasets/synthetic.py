@@ -1,12 +1,11 @@
 """
 Networks simulated from the model, up to millions of documents.
 
-A link i -> j is there with probability sigmoid(s_ij + b), where s_ij = zbar_i^T U zbar_j, independently of all others.
-There are too many pairs to draw each, so links are drawn by thinning. Throw points on the pairs, a Poisson
-number of mean r_ij = log(1 + exp(s_ij + b)) on each: a pair gets none with probability
-exp(-r_ij) = 1 - sigmoid(s_ij + b), so that the pairs with a point or more are exactly the links wanted. And points need
-not be thrown pair by pair: throw more of them, at a rate R >= r_ij that many pairs share, and keep each with
-probability r_ij / R.
+A link i -> j exists with probability sigmoid(s_ij + b), where s_ij = zbar_i^T U zbar_j, independently of all others.
+There are too many pairs to draw each, so links are drawn by thinning. Place a Poisson number of points with mean
+r_ij = log(1 + exp(s_ij + b)) on each pair: a pair gets none with probability exp(-r_ij) = 1 - sigmoid(s_ij + b), so the
+pairs with at least one point are exactly the links. Points are not drawn pair by pair: they are drawn at a rate
+R >= r_ij that many pairs share, and each is kept with probability r_ij / R.
 
 The shared rates: with y_j = U zbar_j the score is the product of zbar_i and y_j. Targets with similar y are put into a
 group. As zbar_i is not negative, its product with the largest value of each coordinate of y in the group bounds the
@@ -32,21 +31,21 @@ from linktopics.network.inputs import seed_sequence
 from linktopics.utils.blas import one_thread
 from linktopics.utils.checks import check_whole_number
 
-ATTRACTION, INDIFFERENCE = 4.0, -1.0  # the default weights of topics that link and of topics that do not
+WEIGHT_LINKED, WEIGHT_OTHER = 4.0, -1.0  # the default weights of topics that link and of topics that do not
 
 MAX_RATE = 30.0
-"""Points thrown on a pair, at most: a pair more certain to link than 1 - exp(-30) links with just that probability."""
+"""Largest rate of a pair; link probabilities are therefore at most 1 - exp(-30)."""
 
 N_GROUPS = 1000
-N_PAIRS = 1 << 22  # sampled to find the intercept, where there are more
-N_TOKENS = 1 << 20  # in a block of documents
-N_RATES = 1 << 20  # in a block of sources
-N_POINTS = 1 << 20  # in a batch
+N_SAMPLED_PAIRS = 1 << 22  # sampled to find the intercept, where there are more
+N_TOKENS_AT_ONCE = 1 << 20  # in a block of documents
+N_RATES_AT_ONCE = 1 << 20  # in a block of sources
+N_POINTS_AT_ONCE = 1 << 20  # in a batch
 
 
 @dataclass(frozen=True)
 class NetworkTruth:
-    """What a simulated network was made from.
+    """The parameters from which a network was simulated.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class NetworkTruth:
     doc_topic : ndarray of shape (n_documents, n_topics)
         Topic proportions of each document.
     zbar : ndarray of shape (n_documents, n_topics)
-        Share of each document's tokens that are of each topic; links depend on it.
+        Share of each topic among the tokens of each document; links depend on it.
     weights : ndarray of shape (n_topics, n_topics)
         Weights of the link probabilities, source by target.
     intercept : float
@@ -125,7 +124,7 @@ def make_network(
     return_truth: bool = False,
 ) -> DocumentNetwork | tuple[DocumentNetwork, NetworkTruth]:
     """
-    Simulate a network from the model: topics, documents, then links between documents of topics that attract.
+    Return a network simulated from the model: topics and documents are drawn first, then links.
 
     Parameters
     ----------
@@ -137,8 +136,8 @@ def make_network(
         Links per document: ``mean_degree * n_documents`` links are expected, in directed and undirected networks.
     weights : array of shape (n_topics, n_topics), optional
         Row k, column l is how much documents of topic k tend to link to documents of topic l; symmetric if
-        the network is undirected. By default 4 on the diagonal and -1 elsewhere, but 4 also from topic 0 to topic 1
-        and from topic 2 to topic 3 (where there are so many), and the other way round too if undirected.
+        the network is undirected. By default 4 on the diagonal, from topic 0 to 1 and from topic 2 to 3 (if
+        these exist; in both directions if undirected), and -1 elsewhere.
     alpha : float, default=1.0
         Topic proportions are Dirichlet with alpha / n_topics for each topic.
     beta : float, default=0.05
@@ -148,7 +147,7 @@ def make_network(
     random_state : int, RandomState, Generator or None, default=None
         The same number gives the same network.
     return_truth : bool, default=False
-        Whether to return also what the network was made from.
+        Whether to return the `NetworkTruth`, too.
 
     Returns
     -------
@@ -159,12 +158,12 @@ def make_network(
 
     Notes
     -----
-    A link is there with probability sigmoid(zbar_i^T weights zbar_j + intercept), independently of the others given
+    A link exists with probability sigmoid(zbar_i^T weights zbar_j + intercept), independently of the others given
     the topics. Pairs are not visited one by one, yet the links follow these probabilities exactly (to 1e-13; the
-    docstring of the module says why). The intercept makes the expected number of links right: exactly in networks of
-    up to 2,000 documents; in larger ones it is found from 4 million random pairs, with an error of 0.1 % (standard
-    deviation) for the default weights, and of some 3 % for weights six times as strong, with which few pairs have most
-    of the links.
+    docstring of the module says why). The intercept is set so that the expected number of links is right: exactly in
+    networks of up to 2,000 documents; in larger ones it is found from 4 million random pairs, with an error of 0.1 %
+    (standard deviation) for the default weights, and of some 3 % for weights six times as strong, with which few pairs
+    have most of the links.
 
     A million documents of 50 tokens and 10 topics take about a minute and 2.5 GB.
 
@@ -206,11 +205,11 @@ def make_network(
 def _check_weights(weights: ArrayLike | None, n_topics: int, directed: bool) -> np.ndarray:
     """Return the weights as an array, the default ones if there are none."""
     if weights is None:
-        matrix = np.full((n_topics, n_topics), INDIFFERENCE)
-        np.fill_diagonal(matrix, ATTRACTION)
+        matrix = np.full((n_topics, n_topics), WEIGHT_OTHER)
+        np.fill_diagonal(matrix, WEIGHT_LINKED)
         for source in (0, 2):
             if source + 1 < n_topics:
-                matrix[source, source + 1] = ATTRACTION
+                matrix[source, source + 1] = WEIGHT_LINKED
         return matrix if directed else np.maximum(matrix, matrix.T)
     matrix = np.array(weights, dtype=float)
     if matrix.shape != (n_topics, n_topics):
@@ -220,7 +219,7 @@ def _check_weights(weights: ArrayLike | None, n_topics: int, directed: bool) -> 
     if not np.isfinite(matrix).all():
         raise ValueError("weights holds inf or NaN; pass finite numbers.")
     if not directed and (matrix != matrix.T).any():
-        raise ValueError("weights is not symmetric; without a direction links cannot tell source from target.")
+        raise ValueError("weights is not symmetric; an undirected network needs symmetric weights.")
     return matrix
 
 
@@ -239,7 +238,7 @@ def _draw_documents(
     zbar = np.empty((n_documents, n_topics))
     proportions = np.empty((n_documents if keep_proportions else 0, n_topics))
     words, counts, lengths = [], [], []
-    for block in _blocks(n_documents, max(1, int(N_TOKENS / mean_length))):
+    for block in _blocks(n_documents, max(1, int(N_TOKENS_AT_ONCE / mean_length))):
         size = block.stop - block.start
         doc_topic = rng.dirichlet(np.full(n_topics, alpha / n_topics), size=size)
         n_tokens = 1 + rng.poisson(mean_length - 1, size=size)
@@ -272,11 +271,11 @@ def _find_intercept(
     """Return the intercept with which ``mean_degree * n_documents`` links are expected."""
     n = len(zbar)
     reach = zbar @ weights.T
-    if n * (n - 1) <= N_PAIRS:
+    if n * (n - 1) <= N_SAMPLED_PAIRS:
         scores = (zbar @ reach.T)[~np.eye(n, dtype=bool)]
     else:
-        source = rng.integers(n, size=N_PAIRS)
-        target = (source + rng.integers(1, n, size=N_PAIRS)) % n
+        source = rng.integers(n, size=N_SAMPLED_PAIRS)
+        target = (source + rng.integers(1, n, size=N_SAMPLED_PAIRS)) % n
         scores = _scores(zbar, reach, source, target)
     wanted = mean_degree / ((n - 1) / (1 if directed else 2))
     low, high = logit(wanted) - scores.max() - 1, logit(wanted) - scores.min() + 1
@@ -297,23 +296,22 @@ def _draw_links(
     intercept: float,
     directed: bool,
     rng: np.random.Generator,
-    n_groups: int = N_GROUPS,
 ) -> np.ndarray:
     """Return random links, see the top of the module; sorted, unique, smaller index first if undirected."""
     n = len(zbar)
     reach = zbar @ weights.T
-    group = _group(reach, n_groups, rng)
+    group = _group(reach, N_GROUPS, rng)
     members = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     starts = np.cumsum(sizes) - sizes
     highest = np.maximum.reduceat(reach[members], starts, axis=0)
-    share = 1.0 if directed else 0.5  # an undirected pair is thrown at from both of its ends
+    share = 1.0 if directed else 0.5  # an undirected pair is visited from both of its ends
     found = [np.empty(0, dtype=np.int64)]
-    for block in _blocks(n, max(1, N_RATES // len(sizes))):
+    for block in _blocks(n, max(1, N_RATES_AT_ONCE // len(sizes))):
         # log(1 + exp(x)) <= exp(x), which is quicker, and nearly the same where links are rare
         bounds = np.exp(np.minimum(zbar[block] @ highest.T + intercept, np.log(MAX_RATE)))
         ends = np.cumsum(bounds * (share * sizes))
-        for part in _blocks(rng.poisson(ends[-1]), N_POINTS):
+        for part in _blocks(rng.poisson(ends[-1]), N_POINTS_AT_ONCE):
             where = np.sort(rng.random(part.stop - part.start)) * ends[-1]
             cell = np.minimum(np.searchsorted(ends, where, side="right"), len(ends) - 1)
             source, chosen = np.divmod(cell, len(sizes))
@@ -344,6 +342,6 @@ def _group(points: np.ndarray, n_groups: int, rng: np.random.Generator) -> np.nd
 def _nearest(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     half = (centres**2).sum(axis=1) / 2
     nearest = np.empty(len(points), dtype=np.int64)
-    for block in _blocks(len(points), max(1, N_RATES // len(centres))):
+    for block in _blocks(len(points), max(1, N_RATES_AT_ONCE // len(centres))):
         nearest[block] = np.argmin(half - points[block] @ centres.T, axis=1)
     return nearest

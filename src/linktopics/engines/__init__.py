@@ -10,24 +10,22 @@ from linktopics.sampler.shard_pool import Engine, ShardPool, Threads
 __all__ = ["Engine", "Ray", "ShardPool", "Threads", "resolve_engine"]
 
 
-def resolve_engine(engine: Any, n_threads: int = 1) -> Engine:
-    """Return an engine by its name, "threads" or "ray"; an object is returned unchanged.
+def resolve_engine(engine: Any) -> Engine | None:
+    """Return an engine by its name; an object is returned unchanged.
 
     Parameters
     ----------
     engine : {"threads", "ray"} or Engine
-        Name or object.
-    n_threads : int, default=1
-        Threads per chain of "threads".
+        Name or object. "threads" gives None, for which `run_chains` chooses the number of threads.
 
     Examples
     --------
-    >>> from linktopics.engines import resolve_engine
-    >>> resolve_engine("threads", 4)
+    >>> from linktopics.engines import Threads, resolve_engine
+    >>> resolve_engine(Threads(4))
     Threads(n_threads=4)
     """
     if engine == "threads":
-        return Threads(n_threads)
+        return None
     if engine == "ray":
         return Ray()
     if not callable(getattr(engine, "start", None)):

@@ -23,7 +23,7 @@ from linktopics.registry import extensions, install
 from linktopics.sampler.partition import Partition
 from linktopics.sampler.settings import Settings
 from linktopics.sampler.shard import Shard
-from linktopics.sampler.shard_pool import WorkersLostError, kind_of, message_bytes, n_bytes
+from linktopics.sampler.shard_pool import WorkersLostError, message_bytes, n_bytes, traffic_kind
 from linktopics.sampler.state import State
 from linktopics.utils.blas import one_thread
 
@@ -37,18 +37,18 @@ class Ray:
 
     Actors keep their documents; what crosses the network in an iteration are changes in the counts of words, topics of
     documents that have a pair with another shard, augmented variables of such pairs, and K x K sums for the weights.
-    An actor that is lost, and the run since the last state that was fetched (every ten iterations), is replaced by
-    another with the same random numbers, so that the model is the same as that of an undisturbed run.
+    A lost actor is replaced, and the iterations since the last fetched state (fetched every ten) are repeated with the
+    same random numbers, so that the model is the same as that of an undisturbed run.
 
     Parameters
     ----------
     address : str, default=None
-        The cluster: "auto" is the one this machine belongs to. None takes the cluster the program is connected with,
-        and starts Ray on this machine alone if there is none.
+        The cluster; "auto" is the one this machine belongs to. None uses the cluster that the program is already
+        connected to, or starts Ray on this machine alone.
     cpus_per_shard : float, default=1.0
         CPUs that each actor reserves in the cluster.
     timeout : float, default=60.0
-        Seconds to wait for actors to start. For Ray itself to start on this machine there are the 30 that Ray gives.
+        Seconds to wait for actors to start. To start Ray itself on this machine, Ray's own limit of 30 seconds applies.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Ray:
             folder = tempfile.mkdtemp(prefix="lt-")
             if len(folder) <= MAX_PATH_CHARACTERS:
                 self._folder = options["_temp_dir"] = folder
-                # Again at the exit, after Ray has ended its processes, which may write to it until then.
+                # Removed again at exit, after Ray has ended its processes, which may write to it until then.
                 atexit.register(shutil.rmtree, folder, ignore_errors=True)
             else:
                 os.rmdir(folder)
@@ -88,12 +88,12 @@ class Ray:
         except BaseException as error:
             _end_processes(error)
             self._leave(ray)
-            if isinstance(error, Exception):  # the class itself where a node does not start in time
+            if isinstance(error, Exception):  # a plain Exception if a node does not start in time
                 raise _no_cluster(self.address, error) from None
             raise
         finally:
             if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGTERM, before)  # which Ray has taken
+                signal.signal(signal.SIGTERM, before)  # Ray has replaced the handler
         return self
 
     def __exit__(self, *exception: Any) -> None:
@@ -101,7 +101,7 @@ class Ray:
             self._leave(_import_ray())
 
     def _leave(self, ray: Any) -> None:
-        """End what was started, and remove the folder that was made for it."""
+        """Shut Ray down, and remove the folder that was made for it."""
         ray.shutdown()
         self._connected = False
         if self._folder is not None:
@@ -126,7 +126,7 @@ def _import_ray() -> Any:
 
 
 def _end_processes(error: BaseException) -> None:
-    """End the processes of a Ray that did not start, now and not at the exit; only frames of the error hold them."""
+    """End the processes of a Ray that failed to start now, not at exit; only frames of the traceback refer to them."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         end = getattr(frame.f_locals.get("self"), "kill_all_processes", None)
         if end is not None:
@@ -148,11 +148,11 @@ def _no_cluster(address: str | None, error: BaseException) -> EngineError:
     if address is None:
         return EngineError(
             f"Ray did not start on this machine ({_last_line(error)}); try again when the machine is less busy and has "
-            "memory and disk to spare, start Ray by 'ray start --head' and pass engines.Ray(address='auto'), or leave "
-            "the engine out: threads give the same model."
+            "free memory and disk space, start Ray with 'ray start --head' and pass engines.Ray(address='auto'), or "
+            "leave the engine out: threads give the same model."
         )
     return EngineError(
-        f"no Ray cluster was found at address {address!r} ({_last_line(error)}); start one by 'ray start --head', or "
+        f"no Ray cluster was found at address {address!r} ({_last_line(error)}); start one with 'ray start --head', or "
         "leave the address out to use this machine alone. A cluster that asks for a token needs RAY_AUTH_MODE=token in "
         "the environment."
     )
@@ -162,7 +162,7 @@ def _check_nodes(ray: Any, timeout: float) -> None:
     """Raise if a node has no linktopics, or another version of it."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    def look() -> str:  # travels as code, because the package may not be there
+    def look() -> str:  # pickled by value, because the package may be missing there
         try:
             import linktopics
         except ImportError as error:
@@ -198,11 +198,11 @@ class RayShardPool:
         self.engine = engine
         self.sent: Counter[str] = Counter()
         self._ray = ray = _import_ray()
-        cpus, never = engine.cpus_per_shard, {"max_restarts": 0, "max_task_retries": 0}
-        self._remote = ray.remote(num_cpus=cpus, scheduling_strategy="SPREAD", **never)(_Worker)
+        cpus, no_retries = engine.cpus_per_shard, {"max_restarts": 0, "max_task_retries": 0}
+        self._remote = ray.remote(num_cpus=cpus, scheduling_strategy="SPREAD", **no_retries)(_Worker)
         self._parts = [ray.put(part) for part in parts]
         self._settings = settings
-        self._pending: list[Any] = []  # calls without a result yet: of nothing, or of sizes sent
+        self._pending: list[Any] = []  # results: None, or the sizes of what was sent
         self._actors = [self._start_actor(number, state) for number, state in enumerate(states)]
         self._wait_for_actors()
 
@@ -214,13 +214,13 @@ class RayShardPool:
         for amounts in results[n:]:
             self.sent.update(amounts)
         results = results[:n]
-        self.sent[kind_of(method)] += n * n_bytes(args) + n_bytes(results)
+        self.sent[traffic_kind(method)] += n * n_bytes(args) + n_bytes(results)
         return results
 
     def cast(self, method: str, *args: Any) -> None:
         """Call a method of every shard, and check for errors later."""
         self._pending += self._call(method, args)
-        self.sent[kind_of(method)] += len(self._actors) * n_bytes(args)
+        self.sent[traffic_kind(method)] += len(self._actors) * n_bytes(args)
 
     def all_to_all(self, send: str, receive: str) -> None:
         """Let every shard send a message to each shard, and receive those to it; they go from actor to actor."""
@@ -278,13 +278,13 @@ class RayShardPool:
             self._get(done)
             total = ray.cluster_resources().get("CPU", 0.0)
             needed = len(self._actors) * self.engine.cpus_per_shard
-            hopeless = self.engine._folder is not None and needed > total  # a Ray of our own does not grow
+            hopeless = self.engine._folder is not None and needed > total  # a cluster started here does not grow
             if waiting and (hopeless or time.monotonic() - begun > self.engine.timeout):
                 free = ray.available_resources().get("CPU", 0.0)
                 self.close()
                 raise EngineError(
                     f"{len(self._actors)} shards need {needed:g} CPUs of the Ray cluster, which has {total:g}, "
-                    f"{free:g} of them free. Take fewer shards (n_shards), fewer chains at a time (n_jobs), a larger "
+                    f"{free:g} of them free. Use fewer shards (n_shards), fewer chains at a time (n_jobs), a larger "
                     f"cluster, or engines.Ray(cpus_per_shard=0.5). Waited for {time.monotonic() - begun:.0f} s."
                 )
 
@@ -315,7 +315,7 @@ def _last_line(error: BaseException) -> str:
 class _Worker:
     """One shard in a process of its own.
 
-    Arrays from Ray's store cannot be written to, and kernels would be compiled for them: hence the copies.
+    Arrays from Ray's store are read-only, and kernels would be compiled again for read-only arrays: hence the copies.
     """
 
     def __init__(self, part: Partition, settings: Settings, state: State, registered: Any) -> None:

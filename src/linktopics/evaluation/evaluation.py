@@ -14,22 +14,22 @@ import numpy as np
 import pandas as pd
 
 from linktopics.errors import DataError
-from linktopics.evaluation.folds import Indices, Result, ResultFile, Task, run_task, task_keys
+from linktopics.evaluation.folds import Indices, ResultFile, Task, TaskResult, run_task, task_keys
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import check_direction
 from linktopics.registry import METRICS
 from linktopics.utils.checks import check_whole_number
 from linktopics.utils.progress import ProgressBar
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
-OURS = "linktopics"
-"""The name of our model with its defaults."""
+DEFAULT_MODEL_NAME = "linktopics"
+"""The name of `RelationalTopicModel` with default settings."""
 
 SECONDS = [f"{part}_seconds" for part in ("train", "test", "words", "topics", "augmented", "weights")]
 
 
 def document_folds(n_documents: int, folds: int, random_state: int = 0) -> list[tuple[Indices, Indices]]:
-    """Split documents at random into folds of equal size, give or take one.
+    """Return a random split of documents into folds whose sizes differ by at most one.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def document_folds(n_documents: int, folds: int, random_state: int = 0) -> list[
     """
     check_whole_number("folds", folds, 2)
     if folds > n_documents:
-        raise DataError(f"{n_documents} documents cannot be split into {folds} folds; ask for fewer.")
+        raise DataError(f"{n_documents} documents cannot be split into {folds} folds; use fewer folds.")
     check_whole_number("random_state", random_state, 0)
     order = np.random.default_rng(int(random_state)).permutation(n_documents)
     tests = [np.sort(part) for part in np.array_split(order, int(folds))]
@@ -85,7 +85,7 @@ def make_model(name: str, n_topics: int = 20, **parameters: Any) -> Any:
     from linktopics.model.variational import VariationalRTM
 
     classes: dict[str, Any] = {
-        OURS: RelationalTopicModel,
+        DEFAULT_MODEL_NAME: RelationalTopicModel,
         **dict.fromkeys(PAPER_MODELS, RelationalTopicModel),
         "Var-RTM": VariationalRTM,
         **BASELINES,
@@ -168,11 +168,11 @@ def evaluate(
     resume: str | os.PathLike[str] | None = None,
     verbose: bool | str = "auto",
 ) -> Evaluation:
-    """Cross-validate models over documents: predict the links of documents that were not seen, from their words.
+    """Return a cross-validation of models over documents: links of held-out documents are predicted from their words.
 
     The documents are split into folds. For each fold, models are fitted on the network of all other documents, in
-    which the fold's documents, their words and all their links are missing; only the vocabulary stays whole. Then every
-    pair of a document of the fold and a training document is scored, and the true links should come out on top.
+    which the fold's documents, their words and all their links are missing; only the vocabulary is kept. Then every
+    pair of a document of the fold and a training document is scored; true links should rank highest.
 
     Parameters
     ----------
@@ -187,12 +187,12 @@ def evaluate(
     words : bool, default=True
         Whether to predict words from links as well.
     direction : {"both", "out", "in"}, default="both"
-        Which links are true links: those either way, from the new document, or to it. Undirected networks have only
-        the first.
+        Which links are true links: those in either direction, from the new document, or to it. For undirected networks
+        it is always "both".
     n_jobs : int, default=None
         Processes; models and folds are spread over them. None is one, -1 one per core. Results do not depend on it.
     random_state : int, default=0
-        Chooses the folds and the seeds of the models.
+        Determines the folds and the seeds of the models.
     resume : path, default=None
         A file to which each result is appended when it is finished. Results in an existing file are used if they
         belong to the same data, folds, seed, model, parameters and version of linktopics. Changes in the code of a
@@ -275,10 +275,11 @@ def _check_links(network: DocumentNetwork, parts: list[tuple[Indices, Indices]],
     tested = np.unique(np.concatenate([end[source != target] for end in ends]))
     if len(tested) < len(parts):
         fold = int(np.setdiff1d(np.arange(len(parts)), tested)[0])
-        way = {"out": "to", "in": "from", "both": "with"}[direction]
+        preposition = {"out": "to", "in": "from", "both": "with"}[direction]
         raise DataError(
-            f"the {len(parts[fold][1])} test documents of fold {fold + 1} of {len(parts)} have no link {way} training "
-            f"documents; ask for fewer folds or another random_state (the network has {network.n_links} links)."
+            f"the {len(parts[fold][1])} test documents of fold {fold + 1} of {len(parts)} have no link {preposition} "
+            "training documents; use fewer folds or another random_state (the network has "
+            f"{network.n_links} links)."
         )
 
 
@@ -314,8 +315,10 @@ def _run_all(
     return [rows[number] for number in range(len(tasks))]
 
 
-def _results(network: DocumentNetwork, tasks: list[Task], pending: list[int], n_jobs: int | None) -> Iterator[Result]:
-    """Run the pending tasks, here or in processes, and yield each result as soon as it is done."""
+def _results(
+    network: DocumentNetwork, tasks: list[Task], pending: list[int], n_jobs: int | None
+) -> Iterator[TaskResult]:
+    """Yield the result of each pending task, run here or in processes, as soon as it is done."""
     workers = min(joblib.effective_n_jobs(n_jobs), len(pending))
     if workers <= 1:
         for number in pending:

@@ -32,11 +32,11 @@ from linktopics.utils.blas import one_thread
 
 Indices: TypeAlias = NDArray[np.int64]
 
-Result: TypeAlias = tuple[int, dict[str, Any], list[tuple[type[Warning], str]]]
+TaskResult: TypeAlias = tuple[int, dict[str, Any], list[tuple[type[Warning], str]]]
 """Number of the task, its row, and the warnings that were raised."""
 
-BLOCK_CELLS = 20_000_000
-"""Entries of the largest array of scores or word probabilities that a model is asked for."""
+SCORE_BLOCK_CELLS = 20_000_000
+"""Largest number of scores or word probabilities that are requested from a model at once."""
 
 EXACT_AUC_CELLS = 50_000_000
 """Pairs of test and training documents up to which all of them enter the AUC."""
@@ -47,7 +47,7 @@ SAMPLED_NONLINKS = 5_000_000
 IGNORED_PARAMETERS = ("n_jobs", "verbose", "resume")
 """Parameters of models that do not change their predictions."""
 
-MARK = "linktopics_result"
+RESULT_KEY = "linktopics_result"
 """The key of a result, first in its line."""
 
 
@@ -71,10 +71,10 @@ class Task:
         return np.random.SeedSequence([self.random_state, self.fold])
 
 
-def run_task(network: DocumentNetwork, number: int, task: Task) -> Result:
-    """Fit and score a model on a fold; an error is raised again with the names of both.
+def run_task(network: DocumentNetwork, number: int, task: Task) -> TaskResult:
+    """Return the results of a model on a fold; errors are raised again with the names of model and fold.
 
-    Linear algebra is held to one thread: its sums depend on the number of threads, and seconds can be compared.
+    Linear algebra is limited to one thread: its sums depend on the number of threads, and times are then comparable.
     """
     install(task.registered)
     try:
@@ -106,7 +106,7 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     wanted = task.direction if network.directed else "both"
     truth = {"both": outgoing + incoming, "out": outgoing, "in": incoming}[wanted]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NetworkWarning)  # of test documents without words; the whole network gave it
+        warnings.simplefilter("ignore", NetworkWarning)  # about test documents without words, given already
         # Features of pairs may ask for ids and columns; models of other packages take counts.
         reads_networks = getattr(model, "_reads_networks", False)
         documents = network.subset(task.test).without_links() if reads_networks else counts
@@ -120,7 +120,7 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
 
 @cache
 def _warm_up(n_topics: int, loss: str, weights: str, sampler: str, directed: bool) -> None:
-    """Compile or load the kernels of such models, so that the times measured later do not include it."""
+    """Compile or load the kernels for these settings, so that the measured times do not include that."""
     network = DocumentNetwork(np.eye(4, dtype=int), [(0, 1), (1, 2)], directed=directed)
     model = RelationalTopicModel(
         n_topics, loss=loss, weights=weights, sampler=sampler, n_burn_in=0, n_samples=1, thin=1, negatives=1,
@@ -148,7 +148,7 @@ def _score_links(model: Any, documents: Any, truth: csr_array, task: Task) -> di
     share = SAMPLED_NONLINKS / (n_new * n_old) if n_new * n_old > EXACT_AUC_CELLS else None
     rng = np.random.default_rng(task.seeds.spawn(1)[0])
     ranks, scores, linked, seconds = [], [], [], 0.0
-    for rows in blocks_of(n_new, n_old, BLOCK_CELLS):
+    for rows in blocks_of(n_new, n_old, SCORE_BLOCK_CELLS):
         start = time.perf_counter()
         some = documents.subset(np.arange(rows.start, rows.stop)) if hasattr(documents, "subset") else documents[rows]
         block = np.asarray(model.predict_links(some, direction=task.direction))
@@ -186,7 +186,7 @@ def _score_words(
     """Return metrics of the words of documents, predicted from their links; of documents that have words and links."""
     known = np.flatnonzero(((outgoing + incoming).sum(axis=1) > 0) & (counts.sum(axis=1) > 0))
     ranks, seconds = [], 0.0
-    for rows in blocks_of(len(known), counts.shape[1], BLOCK_CELLS):
+    for rows in blocks_of(len(known), counts.shape[1], SCORE_BLOCK_CELLS):
         documents = known[rows]
         links = _linked_ids(outgoing[documents], ids)
         linked_by = _linked_ids(incoming[documents], ids) if incoming.nnz else None
@@ -223,7 +223,8 @@ def _model_identity(task: Task) -> tuple[str, dict[str, str]]:
             parameters[name] = _class_name(value) if is_model else joblib.hash(value)
         except (pickle.PicklingError, TypeError, AttributeError):
             raise ValueError(
-                f"the parameter {name} of {task.label} cannot be compared after a restart; leave out resume."
+                f"the parameter {name} of {task.label} cannot be hashed, so results cannot be found again after a "
+                "restart; leave out resume."
             ) from None
     return _class_name(task.estimator), parameters
 
@@ -284,7 +285,7 @@ class ResultFile:
         for number, line in enumerate(content[:end].split(b"\n")[:-1], 1):
             self._add_line(line, number)
         if end < len(content):
-            begin = f'{{"{MARK}": "'.encode()
+            begin = f'{{"{RESULT_KEY}": "'.encode()
             if not content[end:].startswith(begin[: len(content) - end]):
                 raise self._not_a_result(content.count(b"\n") + 1)
             self._file.truncate(end)
@@ -292,7 +293,7 @@ class ResultFile:
     def _add_line(self, line: bytes, number: int) -> None:
         try:
             row = json.loads(line)
-            key = row.pop(MARK)
+            key = row.pop(RESULT_KEY)
             self.finished[key] = {name: np.nan if value is None else value for name, value in row.items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise self._not_a_result(number) from None
@@ -302,9 +303,9 @@ class ResultFile:
         return DataError(f"line {line} of {path!r} is not a result of an evaluation; give resume another file name.")
 
     def add(self, key: str, row: dict[str, Any]) -> None:
-        """Write a finished task, or nothing if the disk is full."""
+        """Append a finished task; if that fails, restore the file and raise DataError."""
         values = {name: None if value != value else value for name, value in row.items()}
-        rest = memoryview(json.dumps({MARK: key, **values}, allow_nan=False).encode() + b"\n")
+        rest = memoryview(json.dumps({RESULT_KEY: key, **values}, allow_nan=False).encode() + b"\n")
         size = os.fstat(self._file.fileno()).st_size
         try:
             while rest:
@@ -316,4 +317,6 @@ class ResultFile:
 
     def _write_error(self, error: OSError) -> DataError:
         path = os.fspath(self.path)
-        return DataError(f"results cannot be kept in {path!r}: {error.strerror}; give resume (--resume) another place.")
+        return DataError(
+            f"results cannot be written to {path!r}: {error.strerror}; give resume (--resume) another path."
+        )

@@ -54,7 +54,7 @@ class Metric:
     is_share : bool
         Whether tables show it in per cent.
     description : str
-        A phrase that the report shows in place of the name.
+        A short description that reports show in place of the name.
     """
 
     function: Callable[..., Any]
@@ -93,7 +93,7 @@ def link_ranks(scores: ArrayLike, links: Any) -> NDArray[np.float64]:
     Parameters
     ----------
     scores : array-like of shape (n_documents, n_candidates)
-        Scores of the candidates, the likelier the higher; a memory-mapped array is read row by row.
+        Scores of the candidates, higher for likelier links; a memory-mapped array is read row by row.
     links : array-like or sparse matrix of shape (n_documents, n_candidates)
         True, or 1, where there is a link.
 
@@ -190,7 +190,7 @@ def _hits(ranks: NDArray[np.float64], k: int = 20) -> float:
     "auc", of="pairs", better="higher", title="AUC %", is_share=True, description="area under the ROC curve"
 )
 def auc(scores: ArrayLike, links: Any) -> float:
-    """Return the area under the ROC curve over all pairs of the block together.
+    """Return the area under the ROC curve over all pairs of the matrix together.
 
     It is the probability that a linked pair scores higher than one that is not linked, whatever their rows; a tie
     counts one half.
@@ -210,7 +210,7 @@ def auc(scores: ArrayLike, links: Any) -> float:
     rows = np.repeat(np.arange(scores.shape[0]), np.diff(linked.indptr))
     n_links, n_others = linked.nnz, scores.size - linked.nnz
     if n_others == 0:
-        raise DataError("every pair is a true link, so there is none to tell them from and no area under a ROC curve.")
+        raise DataError("every pair is a true link; the area under the ROC curve needs pairs without a link, too.")
     below, up_to = _places(np.sort(scores, axis=None), scores[rows, linked.indices])
     # Mann-Whitney: doubled ranks keep all sums whole, so the result is exact at any size.
     doubled = int((below + up_to + 1).sum()) - n_links * (n_links + 1)

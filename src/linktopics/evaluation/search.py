@@ -42,15 +42,15 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
     folds : int, default=3
         Number of folds.
     metric : str, default="link_rank"
-        The metric that decides: "link_rank", "median_rank", "mrr", "hits_at_20", "auc", "word_rank", or another
-        registered one. The lowest is best for ranks, the highest for the others; the first combination in case of a
-        tie.
+        The metric by which the best combination is chosen: "link_rank", "median_rank", "mrr", "hits_at_20", "auc",
+        "word_rank", or another registered one. The lowest is best for ranks, the highest for the others; in case of a
+        tie the first combination is chosen.
     n_candidates : int, default=None
         Number of combinations to try, drawn at random; None is all.
     n_jobs : int, default=None
         Processes; combinations and folds are spread over them. None is one, -1 one per core.
     random_state : int, default=0
-        Chooses the folds, the combinations to try and the seeds of models that have none.
+        Determines the folds, the combinations to try and the seeds of models that have none.
     resume : path, default=None
         A file of finished folds, as in `evaluate`.
     verbose : bool or "auto", default="auto"
@@ -94,7 +94,7 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
     verbose: bool | str = "auto"
 
     def fit(self, network: DocumentNetwork, y: Any = None) -> LinkSearchCV:
-        """Try the combinations on held-out documents of the network and fit the best on all of it.
+        """Evaluate the combinations on held-out documents, fit the best on the whole network, and return the search.
 
         Parameters
         ----------
@@ -144,8 +144,8 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
         ).summary()
         values = summary[self.metric].to_numpy(dtype=float)
         if np.isnan(values).any():
-            without = combinations[int(np.argmax(np.isnan(values)))]
-            raise DataError(f"{self.metric} is not a number in any fold for {without}; choose another metric.")
+            undefined = combinations[int(np.argmax(np.isnan(values)))]
+            raise DataError(f"{self.metric} is NaN in all folds for {undefined}; choose another metric.")
         best = int((values * METRICS[self.metric].sign).argmax())
         seeds = np.random.SeedSequence([self.random_state, 0])  # folds count from 1
         self.results_ = pd.concat([pd.DataFrame(combinations), summary.reset_index(drop=True)], axis=1)

@@ -1,4 +1,4 @@
-"""The links of documents as dicts: those of the network, and those that are suggested."""
+"""The links of documents as dicts: links of the network, and suggested ones."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.explorer.pairs import PairReader, describe_reasons, describe_suggestions
+from linktopics.explorer.pairs import PairScorer, describe_reasons, describe_suggestions
 from linktopics.explorer.rounding import rounded, rows_of
 from linktopics.network.pairs import Direction
 
 N_MOST_PROBABLE, N_LEAST_PROBABLE = 150, 50
-"""Links that are shown of a document with more than both together."""
+"""Links that are shown for a document that has more than the sum of the two."""
 
 SURPRISING_SHARE = 0.1
 """Share of links, the least probable ones, that are surprising."""
 
 MAX_SAMPLED_LINKS = 20_000
-"""Links that the threshold of surprising links is computed from, drawn at random where there are more."""
+"""Links that the threshold of surprising links is computed from, drawn at random if there are more."""
 
-Links = dict[int, list[dict[str, Any]]]
-"""Links by document."""
+LinksByDocument = dict[int, list[dict[str, Any]]]
+"""Descriptions of links by the number of the document."""
 
 
 class DocumentLinks:
@@ -31,13 +31,13 @@ class DocumentLinks:
 
     Parameters
     ----------
-    pairs : PairReader
+    pairs : PairScorer
         Probabilities and reasons of pairs of documents.
     words : list of str
         The words, or names for them.
     """
 
-    def __init__(self, pairs: PairReader, words: list[str]) -> None:
+    def __init__(self, pairs: PairScorer, words: list[str]) -> None:
         self.pairs, self.network, self.words = pairs, pairs.network, words
 
     @cached_property
@@ -49,15 +49,15 @@ class DocumentLinks:
 
     @cached_property
     def surprising_below(self) -> float:
-        """The probability below which a link is surprising: nine links of ten are as probable, or more."""
+        """The probability below which a link is surprising; nine of ten links have at least this probability."""
         links = self.network.links
         if not len(links):
             return 0.0
         if len(links) > MAX_SAMPLED_LINKS:
             links = links[np.random.default_rng(0).choice(len(links), MAX_SAMPLED_LINKS, replace=False)]
-        return float(np.quantile(self.pairs.predictor.known(links), SURPRISING_SHARE))
+        return float(np.quantile(self.pairs.predictor.training_pair_probabilities(links), SURPRISING_SHARE))
 
-    def of(self, rows: slice) -> Links:
+    def links_of(self, rows: slice) -> LinksByDocument:
         """Return the links of some documents, most probable first."""
         numbers, begin = self._by_document
         begin = begin[rows.start : rows.stop + 1]
@@ -74,7 +74,7 @@ class DocumentLinks:
         links = defaultdict(list)
         for e, (i, one, two, p) in enumerate(rows_of(own, source, target, probability)):
             direction = ("out" if one == i else "in") if self.network.directed else "both"
-            detail = partial(self._sentence, one, two, True)
+            detail = partial(self._describe_feature, one, two, True)
             why = describe_reasons(reasons, e, self.pairs.predictor, detail, short=True)
             if direction == "both" and two == i:
                 why = [{**reason, "topics": reason["topics"][::-1]} if "topics" in reason else reason for reason in why]
@@ -89,14 +89,14 @@ class DocumentLinks:
             )
         return links
 
-    def suggested(self, rows: slice, top: int) -> Links:
+    def suggested(self, rows: slice, top: int) -> LinksByDocument:
         """Return suggestions for some documents, best first."""
         found, suggested = self.pairs.suggestions(rows, top), defaultdict(list)
-        for i, suggestion in describe_suggestions(found, self.pairs.predictor, self._sentence, short=True):
+        for i, suggestion in describe_suggestions(found, self.pairs.predictor, self._describe_feature, short=True):
             suggested[i].append(suggestion)
         return suggested
 
-    def _sentence(self, new: int, candidate: int, outgoing: bool, feature: int) -> str:
-        """Return the origin of a feature of a pair."""
+    def _describe_feature(self, new: int, candidate: int, outgoing: bool, feature: int) -> str:
+        """Return a description of a feature of a pair."""
         direction: Direction = "out" if outgoing else "in"
         return self.pairs.predictor.training.detail(feature, new, candidate, direction).text(self.words)

@@ -1,4 +1,4 @@
-"""Which documents a query finds, and in which order."""
+"""The search for documents: which ones a query finds, and in which order."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from linktopics.errors import DataError
 SORTS = ("number", "title", "tokens", "links", "topic")
 """Orders of documents."""
 
-MIN_TOPIC_SHARE = 0.1
+MIN_LISTED_SHARE = 0.1
 """Smallest share of a topic in a document that is listed under the topic."""
 
 STRINGS_PER_MATCH = 20
-"""If more than one in so many strings has a term, all are scanned one by one."""
+"""If more than one in this many strings has a term, all are scanned one by one."""
 
 Indices = NDArray[np.int64]
 
@@ -63,13 +63,13 @@ class DocumentFinder:
     Parameters
     ----------
     ids, titles, words : list of str
-        Of documents, and of the columns of `counts`.
+        Ids and titles of documents, and words of the columns of `counts`.
     counts : csr_array
-        Words of documents.
+        Counts of words in documents.
     n_links : ndarray of int64
         Links of each document.
     shares : ndarray of shape (n_documents, n_topics)
-        Topics of documents.
+        Shares of topics in documents.
     """
 
     ids: list[str]
@@ -80,14 +80,14 @@ class DocumentFinder:
     shares: NDArray[np.float64]
 
     def find(self, query: str, topic: int | None, sort: str, descending: bool) -> Indices:
-        """Return the documents that match, in order; equal ones in the order of the network.
+        """Return the documents that match, sorted; ties keep the order of the network.
 
         Parameters
         ----------
         query : str
             Terms that must all be found, each in the id, the title or at the beginning of a word, or of a part of one.
         topic : int or None
-            Only documents of which at least a tenth is about this topic.
+            Only documents in which this topic has a share of at least a tenth.
         sort : str
             One of `SORTS`; "topic" is by the share of `topic`.
         descending : bool
@@ -96,10 +96,10 @@ class DocumentFinder:
         if sort not in SORTS:
             raise DataError(f"documents cannot be sorted by {sort!r}; the orders are {', '.join(SORTS)}.")
         if sort == "topic" and topic is None:
-            raise DataError("documents are to be sorted by the share of a topic, but no topic was given.")
+            raise DataError("documents are to be sorted by the share of a topic, but no topic is given.")
         found = self._matching(query)
         if topic is not None:
-            found = found[self.shares[found, topic] >= MIN_TOPIC_SHARE]
+            found = found[self.shares[found, topic] >= MIN_LISTED_SHARE]
         keys = self._keys(sort, topic)[found]
         return found[np.argsort(-keys if descending else keys, kind="stable")]
 
@@ -138,6 +138,6 @@ class DocumentFinder:
 
     @cached_property
     def _title_ranks(self) -> Indices:
-        """Places of titles in order; equal titles have equal ones."""
+        """Ranks of titles; equal titles have equal ranks."""
         folded = np.array([title.casefold() for title in self.titles], dtype=object)
         return np.unique(folded, return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""Explorer: all that pages show of a fitted model, as dicts that JSON can hold."""
+"""Explorer: the content of the pages of a fitted model, as dicts for JSON."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from linktopics.errors import DataError
 from linktopics.explorer import overview
 from linktopics.explorer.document_links import DocumentLinks
 from linktopics.explorer.document_search import DocumentFinder
-from linktopics.explorer.pairs import PairReader
+from linktopics.explorer.pairs import PairScorer
 from linktopics.explorer.rounding import contribution, rounded, rows_of
-from linktopics.explorer.topics import BLOCK_CELLS, describe_features, describe_topics, describe_weights
+from linktopics.explorer.topics import TOPIC_BLOCK_CELLS, describe_features, describe_topics, describe_weights
 from linktopics.network import DocumentNetwork
 from linktopics.prediction.ranking import blocks_of
 
 VERSION = 1
-"""Increases when a value that pages read changes its meaning; names can be added at any time."""
+"""Increases when the meaning of a key changes; keys can be added at any time."""
 
 TEXT_CHARACTERS = 1000
 """Characters of a text that are shown."""
@@ -30,11 +30,11 @@ TEXT_CHARACTERS = 1000
 MAX_DOCUMENT_WORDS = 60
 """Words of a document that are shown."""
 
-MIN_TOPIC_SHARE = 0.005
+MIN_SHOWN_SHARE = 0.005
 """Topics of a document with smaller shares are not shown."""
 
-N_SUGGESTIONS, N_REPORT_SUGGESTIONS = 8, 5
-"""Absent links that are suggested for a document, alone and in a report."""
+N_DOCUMENT_SUGGESTIONS = 8
+"""Absent links that are suggested for a document."""
 
 MAX_CACHED_ROWS = 10_000
 """Rows of lists of documents that are cached."""
@@ -43,21 +43,21 @@ Indices = NDArray[np.int64]
 
 
 class Explorer:
-    """What pages show of a fitted model, as dicts of plain values that JSON can hold.
+    """The content of the pages of a fitted model, as dicts of plain values for JSON.
 
-    Documents are named by their numbers, their places in the network. Shares of topics in a document are those among
-    its words, averaged over the samples of the best chain. Nothing is changed in the model.
+    Documents are identified by their numbers, their indices in the network. Shares of topics in a document are those
+    among its words, averaged over the samples of the best chain. The model is not changed.
 
     Parameters
     ----------
     model : RelationalTopicModel
         A fitted model.
     evaluation : Evaluation, DataFrame or path, default=None
-        How well models predict, from `linktopics.evaluate` or a file of ``linktopics evaluate``.
+        Quality of predictions, from `linktopics.evaluate` or a file of ``linktopics evaluate``.
     title : str, default=None
         Title of the pages; None gives the numbers of documents and topics.
     folder : path, default=None
-        The folder that the model was loaded from, to show when it was saved, and by which versions.
+        The folder that the model was loaded from; the pages then show when and by which versions it was saved.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Explorer:
         self.model = model
         self.network: DocumentNetwork = model.network_
         self.n_topics = len(model.topic_word_)
-        self.pairs = PairReader(model.predictor)
+        self.pairs = PairScorer(model.predictor)
         self._title, self._folder = title, folder
         self._quality = overview.describe_quality(evaluation)
 
@@ -101,13 +101,13 @@ class Explorer:
         return [str(id) for id in self.network.ids.tolist()]
 
     @cached_property
-    def numbers(self) -> dict[str, int]:
-        """The numbers of documents by their ids as text, the first where several have the same."""
+    def index_by_id(self) -> dict[str, int]:
+        """The numbers of documents by their ids as text; the first if several have the same."""
         return {id: number for number, id in reversed(list(enumerate(self.ids)))}
 
     @cached_property
     def titles(self) -> list[str]:
-        """The titles of documents; the id where there is none."""
+        """The titles of documents; the id for documents without one."""
         given = self.network.titles
         if given is None:
             return self.ids
@@ -115,7 +115,7 @@ class Explorer:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words, or names for them."""
+        """The vocabulary, or names made of the numbers of words."""
         known = self.network.vocabulary
         return [f"word {w}" for w in range(self.network.n_words)] if known is None else list(map(str, known.tolist()))
 
@@ -158,7 +158,7 @@ class Explorer:
     # ------------------------------------------------------------------------------------------------------------------
 
     def meta(self) -> dict[str, Any]:
-        """Return data, settings, quality, sampling, topics and weights: all but single documents and links."""
+        """Return data, settings, quality, sampling, topics and weights: everything but single documents and links."""
         return self._meta
 
     @cached_property
@@ -204,7 +204,7 @@ class Explorer:
         -------
         dict
             ``links`` by size of the ``contribution`` of this weight to their score (``part``, the old name, is the
-            same). Where the weight is negative these are links that are there although it speaks against them.
+            same). If the weight is negative, these are the links with the most negative contributions.
             ``share`` is the contribution relative to all contributions of its sign.
         """
         self._check_topic(a)
@@ -220,23 +220,21 @@ class Explorer:
         if not 0 <= topic < self.n_topics:
             raise DataError(f"there is no topic {topic}; topics run from 0 to {self.n_topics - 1}.")
 
-    def report(
-        self, suggestions: int = N_REPORT_SUGGESTIONS, texts: bool = True, verbose: bool | str = False
-    ) -> dict[str, Any]:
-        """Return everything for one file, in the form that `linktopics.explorer.report_data` describes.
+    def report(self, suggestions: int, texts: bool = True, verbose: bool | str = False) -> dict[str, Any]:
+        """Return the content of a report, in the form that `linktopics.explorer.report_data` describes.
 
         Parameters
         ----------
         suggestions : int, default=5
             Absent links to suggest for each document.
         texts : bool, default=True
-            Whether to put in beginnings of texts.
+            Whether to include the beginnings of texts.
         verbose : bool or "auto", default=False
             Whether to show a progress bar.
         """
-        from linktopics.explorer.report_data import BundleBuilder
+        from linktopics.explorer.report_data import ReportBuilder
 
-        return BundleBuilder(self).build(suggestions, texts, verbose)
+        return ReportBuilder(self).build(suggestions, texts, verbose)
 
     # ------------------------------------------------------------------------------------------------------------------
     # Documents
@@ -258,7 +256,7 @@ class Explorer:
         query : str, default=""
             Terms that must all be found, each in the id, the title or at the beginning of a word of the document.
         topic : int, default=None
-            Only documents of which at least a tenth is about this topic.
+            Only documents in which this topic has a share of at least a tenth.
         sort : {"number", "title", "tokens", "links", "topic"}, default="number"
             The order; "topic" is by the share of `topic`.
         descending : bool, default=False
@@ -267,7 +265,9 @@ class Explorer:
             Which rows to return.
         """
         if page < 0 or size < 1:
-            raise DataError(f"page {page} of {size} rows cannot be shown; pages are numbered from 0 and have rows.")
+            raise DataError(
+                f"page {page} of {size} rows cannot be shown; pages are numbered from 0 and have at least one row."
+            )
         if topic is not None:
             self._check_topic(topic)
         found = self._finder.find(query, topic, sort, descending)
@@ -291,11 +291,11 @@ class Explorer:
         }
 
     def _about(self, i: int) -> dict[str, Any]:
-        """Return what lists and pages have in common."""
+        """Return the keys that lists and pages have in common."""
         return {"i": i, **self.name(i), "label": self.label(i), "tokens": int(self.lengths[i])}
 
-    def document(self, i: int, suggestions: int = N_SUGGESTIONS) -> dict[str, Any]:
-        """Return all that is shown of a document.
+    def document(self, i: int, suggestions: int = N_DOCUMENT_SUGGESTIONS) -> dict[str, Any]:
+        """Return the content of the page of a document.
 
         Parameters
         ----------
@@ -307,19 +307,19 @@ class Explorer:
         Returns
         -------
         dict
-            Reasons name topics as [topic of the source, topic of the target]; where links have no direction, the
+            Reasons name topics as [topic of the source, topic of the target]; if links have no direction, the
             document itself comes first. A link is ``surprising`` if nine of ten links of the network are more probable.
-            Suggested links are with documents that it is not linked with; ``direction`` is the one with the higher
-            score, and the probability that of a link in any direction.
+            Suggested links are to or from documents that it is not linked with; ``direction`` is the one with the
+            higher score, and the probability that of a link in any direction.
         """
         if not 0 <= i < len(self.network):
             raise DataError(f"there is no document {i}; numbers run from 0 to {len(self.network) - 1}.")
         return self.documents_at(slice(i, i + 1), suggestions)[0]
 
-    def documents_at(self, rows: slice, suggestions: int = N_SUGGESTIONS) -> list[dict[str, Any]]:
+    def documents_at(self, rows: slice, suggestions: int = N_DOCUMENT_SUGGESTIONS) -> list[dict[str, Any]]:
         """Return the same for consecutive documents; several cost little more than one."""
         rows = slice(rows.start, min(rows.stop, len(self.network)))
-        links = self.links.of(rows)
+        links = self.links.links_of(rows)
         suggested = self.links.suggested(rows, suggestions) if suggestions and self.network.n_links else {}
         return [self._document(i, links.get(i, []), suggested.get(i, [])) for i in range(rows.start, rows.stop)]
 
@@ -339,7 +339,7 @@ class Explorer:
         }
 
     def columns_of(self, i: int) -> dict[str, str | None]:
-        """Return the values of further columns of a document, as text."""
+        """Return the values of the columns of a document, as text."""
         return {str(name): _text(values[i]) for name, values in self.network.columns.items()}
 
     def text(self, i: int, length: int) -> str | None:
@@ -357,7 +357,7 @@ class Explorer:
         words, document = counts.indices[kept].astype(np.int64), document[kept]
         topics = np.empty(len(kept), dtype=np.int64)
         mixes = self.model.doc_topic_[rows]
-        for part in blocks_of(len(kept), self.n_topics, BLOCK_CELLS):
+        for part in blocks_of(len(kept), self.n_topics, TOPIC_BLOCK_CELLS):
             topics[part] = (self._topics_by_word[words[part]] * mixes[document[part]]).argmax(axis=1)
         return words, counts.data[kept].astype(np.int64), topics, np.searchsorted(document, np.arange(len(mixes) + 1))
 
@@ -375,7 +375,7 @@ class Explorer:
 def largest_topics(shares: NDArray[np.float64], n: int | None = None, digits: int = 3) -> list[list[Any]]:
     """Return the topics of a document or a text with their shares, largest first; without small ones, at most n."""
     order = np.argsort(-shares, kind="stable")[:n]
-    order = order[shares[order] >= MIN_TOPIC_SHARE]
+    order = order[shares[order] >= MIN_SHOWN_SHARE]
     return [[k, rounded(share, digits)] for k, share in rows_of(order, shares[order])]
 
 

@@ -16,8 +16,8 @@ from pandas.api.types import is_numeric_dtype
 
 from linktopics import __version__
 from linktopics.errors import DataError
-from linktopics.evaluation.evaluation import OURS, Evaluation
-from linktopics.evaluation.folds import MARK
+from linktopics.evaluation.evaluation import DEFAULT_MODEL_NAME, Evaluation
+from linktopics.evaluation.folds import RESULT_KEY
 from linktopics.explorer.rounding import rounded
 from linktopics.model.summary import mixing_advice
 from linktopics.network import DocumentNetwork
@@ -29,7 +29,7 @@ MAX_TRACE_POINTS = 300
 """Points of a trace."""
 
 MAX_LABELS = 100
-"""Different labels that are listed."""
+"""Distinct labels that are listed."""
 
 HIDDEN_PARAMETERS = ("n_jobs", "verbose", "seed_words")
 """Parameters that do not define the model, or are too long to show."""
@@ -83,12 +83,12 @@ def _format(value: Any) -> str:
 
 
 def describe_quality(evaluation: Any) -> dict[str, Any] | None:
-    """Return how well models predicted links and words of held-out documents.
+    """Return the quality of predictions of links and words of held-out documents.
 
     Parameters
     ----------
     evaluation : Evaluation, DataFrame, path or None
-        What `evaluate` found, or a file that ``linktopics evaluate`` wrote with --output or --resume.
+        The result of `evaluate`, or a file that ``linktopics evaluate`` wrote with --output or --resume.
     """
     if evaluation is None:
         return None
@@ -96,12 +96,16 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
     missing = [name for name in ("model", "fold") if name not in folds]
     measures = [name for name in METRICS if name in folds]
     if missing or not measures or not len(folds):
+        measured = ", ".join(METRICS)
         raise DataError(
-            f"{origin} is no result of an evaluation: it needs columns model, fold and {', '.join(METRICS)}."
+            f"{origin} is not a result of linktopics evaluate: it needs the columns model, fold and at least one of "
+            f"{measured}."
         )
     numbers = all(is_numeric_dtype(folds[name]) or folds[name].isna().all() for name in ("fold", *measures))
     if not numbers or not all(isinstance(name, str) for name in folds["model"]):
-        raise DataError(f"{origin} is no result of an evaluation: models need names, and folds and measures numbers.")
+        raise DataError(
+            f"{origin} is not a result of linktopics evaluate: models must be names, folds and measures numbers."
+        )
     summary = Evaluation(folds).summary()
     rows = [
         {
@@ -120,7 +124,7 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
         }
         for name, row in summary.iterrows()
     ]
-    own = next((row for row in rows if row["model"] == OURS), rows[0])
+    own = next((row for row in rows if row["model"] == DEFAULT_MODEL_NAME), rows[0])
     return {
         **own,
         "baselines": [row for row in rows if row is not own],
@@ -130,7 +134,7 @@ def describe_quality(evaluation: Any) -> dict[str, Any] | None:
 
 
 def _read_folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
-    """Return a table of folds, and where it is from."""
+    """Return a table of folds, and its origin."""
     if isinstance(evaluation, Evaluation):
         return evaluation.folds, "an evaluation"
     if isinstance(evaluation, pd.DataFrame):
@@ -140,12 +144,13 @@ def _read_folds(evaluation: Any) -> tuple[pd.DataFrame, str]:
         raise DataError(f"there is no file {str(path)!r}; --evaluation names a result of linktopics evaluate.")
     try:
         text = path.read_text(encoding="utf-8")
-        if text.startswith(f'{{"{MARK}"'):  # a line for each finished task; the last may be incomplete
+        if text.startswith(f'{{"{RESULT_KEY}"'):  # a line for each finished task; the last may be incomplete
             return pd.DataFrame([json.loads(line) for line in text.split("\n")[:-1]]), path.name
         return pd.read_csv(io.StringIO(text)), path.name
     except (ValueError, RecursionError):
         raise DataError(
-            f"{str(path)!r} is no result of an evaluation; write one by linktopics evaluate DATA --output FILE."
+            f"{str(path)!r} is not a result of linktopics evaluate; write one with linktopics evaluate DATA --output "
+            "FILE."
         ) from None
 
 
@@ -178,7 +183,7 @@ def _round_trace(values: np.ndarray) -> list[list[float | None]]:
 
 
 def describe_provenance(model: Any, fingerprint: str, folder: str | os.PathLike[str] | None) -> list[list[str]]:
-    """Return which versions and seed made the model and this description of it."""
+    """Return the versions and the seed that made the model, and the version that describes it."""
     facts = [["described by", f"linktopics {__version__}"], ["seed", ", ".join(map(str, model.training_run.entropy))]]
     if folder is not None:
         manifest = ModelFolder(folder).read_manifest()

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.explorer.rounding import DIGITS, contribution, rounded, rows_of
-from linktopics.prediction.explanation import CONTRIBUTION_CELLS, Reasons, cell_contributions
-from linktopics.prediction.predictor import BLOCK_CELLS, Predictor
+from linktopics.prediction.explanation import CONTRIBUTION_CELLS, Reasons, cell_contributions, shares_of
+from linktopics.prediction.predictor import PAIR_BLOCK_CELLS, Predictor
 from linktopics.prediction.ranking import NewDocuments, Shortlist, blocks_of
 
 Array = NDArray[np.float64]
@@ -23,15 +23,15 @@ INTERVAL = 0.9
 
 
 PROBABILITY_DIGITS = 6
-"""Significant digits of probabilities that are for programs, too."""
+"""Significant digits of probabilities in responses that programs use, too."""
 
 PROBABILITIES = ("probability", "lower", "upper")
-"""Of suggestions: the probability and the ends of its interval."""
+"""Keys of suggestions: the probability and the ends of its interval."""
 
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Links that are not there and are probable, by document and then best first.
+    """Probable absent links, by document and then best first.
 
     Attributes
     ----------
@@ -40,10 +40,10 @@ class Suggestions:
     outgoing : ndarray of bool
         Whether a link from the document to the other has a higher score than one back; True without directions.
     probability, lower, upper : ndarray
-        Of a link in any direction, and the ends of its range in 90 % of the posterior samples; NaN if there is only
-        one.
+        Probability of a link in any direction, and the ends of its range over 90 % of the posterior samples; NaN if
+        there is only one.
     reasons : Reasons
-        What speaks for the link in the direction given by `outgoing`.
+        Largest contributions to the score of the link in the direction given by `outgoing`.
     """
 
     document: Indices
@@ -66,7 +66,7 @@ def make_suggestions(predictor: Predictor, new: NewDocuments, best: Shortlist) -
 def describe_suggestions(
     found: Suggestions, predictor: Predictor, detail: Callable[[int, int, bool, int], str], *, short: bool = False
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield suggestions as JSON has them, each after the number of the document that it is for.
+    """Return an iterator over (document number, suggestion as a dict for JSON).
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ def describe_suggestions(
 def describe_reasons(
     reasons: Reasons, pair: int, predictor: Predictor, detail: Callable[[int], str], *, short: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the reasons of a pair as JSON has them, given a function that describes features; `short` rounds more."""
+    """Return the reasons of a pair as dicts for JSON, given a function that describes features; `short` rounds more."""
     K, result = predictor.settings.n_topics, []
-    for what, size, share in rows_of(reasons.what[pair], reasons.contribution[pair], reasons.share[pair]):
+    for what, size, share in rows_of(reasons.index[pair], reasons.contribution[pair], reasons.share[pair]):
         if what < 0:
             break
         reason = {"share": round(share, 2) if short else rounded(share, 3), **contribution(size, 3 if short else 4)}
@@ -104,8 +104,8 @@ def describe_reasons(
     return result
 
 
-class PairReader:
-    """Reads pairs of training documents as `RelationalTopicModel.explain_link` does, many at once.
+class PairScorer:
+    """Computes probabilities and reasons of many pairs of training documents at once, like `explain_link`.
 
     Documents have the topics they were fitted with. In a link, the source is treated as a new document, and
     features ignore links between the two documents.
@@ -126,10 +126,10 @@ class PairReader:
 
     def probabilities(self, source: Indices, target: Indices, values: Array | None = None) -> Array:
         """Return the probabilities of links, given the `link_values` of the pairs if they are computed already."""
-        return self.predictor.known(np.column_stack([source, target]), values)
+        return self.predictor.training_pair_probabilities(np.column_stack([source, target]), values)
 
     def reasons(self, source: Indices, target: Indices, values: Array) -> Reasons:
-        """Return what speaks most for links, given the features of the pairs."""
+        """Return the largest positive contributions to links, given the features of the pairs."""
         everything = self.predictor.training.as_new(prepare=False)
         return self.predictor.reasons(everything, Shortlist(source, target, {"out": values}))[1]
 
@@ -142,7 +142,7 @@ class PairReader:
 
     def suggestion_blocks(self, top: int) -> list[slice]:
         """Return all documents in blocks for `suggestions`."""
-        return blocks_of(len(self.network), max(self.predictor.exact.width, top * self.n_topics), BLOCK_CELLS)
+        return blocks_of(len(self.network), max(self.predictor.exact.width, top * self.n_topics), PAIR_BLOCK_CELLS)
 
     def _shares_of_cells(self, source: Indices, target: Indices, contributions: Array) -> Array:
         """Return single contributions to the scores of links relative to all contributions of their sign."""
@@ -150,13 +150,14 @@ class PairReader:
         values = self.link_values(source, target)
         for rows in blocks_of(len(source), self.n_topics**2 + len(self.features.features), CONTRIBUTION_CELLS):
             here, there = ([sample.doc_topic[end[rows]] for sample in self.samples] for end in (source, target))
-            every, sign = explainer.contributions(here, there, values[rows]), np.sign(contributions[rows])
-            total = np.maximum(sign[:, None] * every, 0.0).sum(axis=1)
-            result[rows] = np.divide(contributions[rows], total, out=result[rows], where=sign != 0)
+            every, single = explainer.contributions(here, there, values[rows]), contributions[rows, None]
+            result[rows] = shares_of(every, single, np.sign(single))[:, 0]
         return result
 
     def best_of_cells(self, a: Indices, b: Indices, top: int) -> tuple[Indices, Indices, Indices, Array, Array, Array]:
-        """Return the links for which, or against which, the weights of some pairs of topics speak most.
+        """Return the links to whose scores the weights of some pairs of topics contribute most.
+
+        For negative weights these are the links with the most negative contributions.
 
         Parameters
         ----------
@@ -168,8 +169,9 @@ class PairReader:
         Returns
         -------
         cell, source, target, contribution, share, probability : ndarray
-            The number of the cell, links, what its weight contributes to the score, relative to all contributions of
-            the same sign, and the probability of the link; by cell, then by size of the contribution.
+            The number of the cell, the ends of the link, the contribution of the weight to its score, this relative to
+            all contributions of the same sign, and the probability of the link; by cell, then by size of the
+            contribution.
         """
         source, target = self.network.links.T
         n = len(source)
@@ -181,7 +183,7 @@ class PairReader:
         for rows in blocks_of(len(source), len(a), CONTRIBUTION_CELLS):
             here, there = ([sample.doc_topic[end[rows]] for sample in self.samples] for end in (source, target))
             found = sign[:, None] * cell_contributions(here, weights, there, a, b)
-            if rows.stop > n:  # where both topics are the same, once is enough
+            if rows.stop > n:  # if both topics are the same, once is enough
                 found[a == b, max(n - rows.start, 0) :] = 0.0
             found = np.concatenate([best, found], axis=1)
             numbers = np.broadcast_to(np.arange(rows.start, rows.stop), (len(a), rows.stop - rows.start))

@@ -1,4 +1,4 @@
-"""Numbers as pages show them: few digits, and null for NaN and infinities."""
+"""Numbers for the pages: few digits, and null for NaN and infinities."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rows_of(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def contribution(value: float, digits: int = DIGITS) -> dict[str, Any]:
-    """Return a contribution to a score as JSON has it: also as ``part``, its name in earlier versions.
+    """Return a contribution to a score for JSON: also as ``part``, its name in earlier versions.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def contribution(value: float, digits: int = DIGITS) -> dict[str, Any]:
 
 
 def fixed_point(values: Any, per_unit: float) -> NDArray[np.int64]:
-    """Return numbers in so many parts of a unit, as integers, which take the least space.
+    """Return numbers times `per_unit`, rounded to integers, which take the least space.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What pages show of topics and of the weights between them."""
+"""Descriptions of topics and of the weights between them, for the pages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from linktopics.explorer.rounding import rounded
 from linktopics.model.summary import typical_documents
-from linktopics.plots._layout import push_apart, stress_layout
-from linktopics.plots._style import structure_order
+from linktopics.plots.layout import push_apart, stress_layout
+from linktopics.plots.style import structure_order
 from linktopics.prediction.ranking import blocks_of
 
 Array = NDArray[np.float64]
@@ -22,8 +22,8 @@ LAMBDAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 N_DOCUMENTS, N_PARTNERS = 10, 5
 
-BLOCK_CELLS = 2**22
-"""Documents, or words of documents, x topics that are in memory at once."""
+TOPIC_BLOCK_CELLS = 2**22
+"""Cells, documents or words of documents x topics, that are in memory at once."""
 
 WITHOUT_LINKS = "The model was fitted without links, so its weights mean nothing."
 
@@ -97,7 +97,7 @@ def describe_features(model: Any) -> list[dict[str, Any]]:
 
 
 def describe_weights(model: Any, shares: Array) -> dict[str, Any]:
-    """Return the matrix of weights, and how many links there are between topics."""
+    """Return the matrix of weights, and the numbers of links between topics."""
     network = model.network_
     drawn = np.stack([sample.weights for sample in model.samples_ if sample.chain == model.best_chain_])
     mean = drawn.mean(axis=0) if network.n_links else np.zeros(drawn.shape[1:])
@@ -119,9 +119,10 @@ def describe_weights(model: Any, shares: Array) -> dict[str, Any]:
 
 
 def _between(network: Any, shares: Array) -> tuple[Array, Array]:
-    """Return how many links there are between topics, and how many there would be between random documents.
+    """Return the numbers of links between topics, and those expected in a random network.
 
-    A link counts by the shares of topics in both documents. Random documents have as many links as they have.
+    Each link is divided over pairs of topics by their shares in the two documents. The random network keeps the number
+    of links of each document.
     """
     source, target = network.links.T
     n, K = shares.shape
@@ -129,7 +130,7 @@ def _between(network: Any, shares: Array) -> tuple[Array, Array]:
         return np.zeros((K, K)), np.zeros((K, K))
     out, into = (np.bincount(end, minlength=n) @ shares for end in (source, target))
     observed = np.zeros((K, K))
-    for part in blocks_of(len(source), K, BLOCK_CELLS):
+    for part in blocks_of(len(source), K, TOPIC_BLOCK_CELLS):
         observed += shares[source[part]].T @ shares[target[part]]
     if not network.directed:
         observed = (observed + observed.T) / 2
@@ -138,7 +139,7 @@ def _between(network: Any, shares: Array) -> tuple[Array, Array]:
 
 
 def _layout(weights: Array) -> Array:
-    """Return places of topics in the unit square, close to those they attract or are attracted by."""
-    ties = np.maximum(weights - np.diag(np.diag(weights)), 0.0)
+    """Return positions of topics in the unit square, close to those they attract or are attracted by."""
+    attraction = np.maximum(weights - np.diag(np.diag(weights)), 0.0)
     size = 0.6 / np.sqrt(len(weights))
-    return push_apart(stress_layout(ties), np.full((len(weights), 2), size), (1.0, 1.0))
+    return push_apart(stress_layout(attraction), np.full((len(weights), 2), size), (1.0, 1.0))

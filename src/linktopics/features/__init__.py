@@ -1,9 +1,9 @@
-"""What else is known about a pair of documents: features beside the topics, in the same model.
+"""Pair features: values of a pair of documents besides topics, in the same model.
 
 `RelationalTopicModel` takes them as ``pair_features=[...]``, by name (`FEATURES`) or as objects of this module. The
-score of a pair is then ``zbar_i @ U @ zbar_j + tau @ x_ij``, and tau is drawn together with U. A pair is always seen as
-in use: one document is new, so that none of its links are known, and the other is a candidate with its links. Features
-of a training pair leave out the links between the two.
+score of a pair is then ``zbar_i @ U @ zbar_j + tau @ x_ij``, and tau is drawn together with U. A pair is always
+treated as in prediction: one document is new, without known links, and the other is a candidate with its links.
+Features of a training pair leave out the links between the two.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from linktopics.features.base import (
     PairFeature,
     fit_features,
     register_feature,
-    together,
+    with_shared_caches,
 )
 from linktopics.features.degree import Degree, Intercept
 from linktopics.features.similarity import Similarity
@@ -25,7 +25,7 @@ from linktopics.features.user import Column, PairFunction, PairMatrix
 from linktopics.registry import FEATURES
 
 __all__ = [
-    "DEFAULT",
+    "DEFAULT_FEATURES",
     "FEATURES",
     "Column",
     "Degree",
@@ -40,11 +40,11 @@ __all__ = [
     "fit_features",
     "register_feature",
     "resolve_features",
-    "together",
+    "with_shared_caches",
 ]
 
-DEFAULT = ("tfidf", "tfidf-centroid", "degree")
-"""What ``pair_features="default"`` means."""
+DEFAULT_FEATURES = ("tfidf", "tfidf-centroid", "degree")
+"""The features that ``pair_features="default"`` stands for."""
 
 
 def resolve_features(given: Any, intercept: bool = False) -> list[PairFeature]:
@@ -61,7 +61,7 @@ def resolve_features(given: Any, intercept: bool = False) -> list[PairFeature]:
         raise ValueError(f'pair_features is {given!r}; it must be "default", None or a list such as [{given!r}].')
     if not (given is None or isinstance(given, str | list | tuple)):
         raise ValueError(f'pair_features is {given!r}; it must be "default", None or a list of names and features.')
-    names = DEFAULT if isinstance(given, str) else (given or ())
+    names = DEFAULT_FEATURES if isinstance(given, str) else (given or ())
     features = [_feature(one) for one in names]
     if intercept and Intercept() not in features:
         features.append(Intercept())
@@ -78,6 +78,6 @@ def _feature(one: Any) -> PairFeature:
     if isinstance(one, str) and one in FEATURES:
         return FEATURES[one]
     raise ValueError(
-        f"no pair feature is {one!r}; the names are {', '.join(map(repr, FEATURES))}, and linktopics.features has "
-        "Column, PairMatrix and PairFunction for what you bring."
+        f"{one!r} is not a pair feature; the names are {', '.join(map(repr, FEATURES))}, and linktopics.features has "
+        "Column, PairMatrix and PairFunction for your own data."
     )

@@ -1,4 +1,4 @@
-"""What a feature of a pair is, and the set of them that a model was fitted with."""
+"""Base classes of pair features, and the set of features of a fitted model."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.integer]
 Mask = NDArray[np.bool_]
 
-UNITS = ("constant", "mean", "scale", "link_mean")
-"""What a model on disk holds of each column of a `FeatureSet`."""
+STANDARDISATION_FIELDS = ("constant", "mean", "scale", "link_mean")
+"""Fields of a `FeatureSet` that are saved, with one value per column."""
 
 PAIRS_AT_ONCE = 2**17
 """Training pairs whose values are computed at once: intermediate results take several times their memory."""
 
 
 class PairFeature(ABC):
-    """Something known about a pair of documents beside their topics.
+    """A value, or several, of a pair of documents besides their topics.
 
     A pair has a *new* document, of which no links are known, and a *candidate*, a training document with its links.
     """
@@ -43,21 +43,21 @@ class PairFeature(ABC):
 
     @abstractmethod
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Return the feature with what it learns from the training documents."""
+        """Return the feature fitted to the training documents."""
 
     def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
-        """Return the feature as it was fitted to these documents, from the `arrays` it had then.
+        """Return the feature as it was fitted to these documents, from its saved `arrays`.
 
-        What follows from the documents alone is computed again.
+        The rest is computed again from the documents.
         """
         return self.fit(network, settings, np.random.SeedSequence(0))
 
     def check_arrays(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> None:
-        """Raise ValueError if arrays from a file, which may be untrusted, are not what `restore` can use."""
+        """Raise ValueError if arrays from a file, which may be untrusted, cannot be used by `restore`."""
         return
 
     def to_json(self) -> tuple[Any, dict[str, NDArray]]:
-        """Return what a model on disk holds of the feature: JSON and arrays.
+        """Return what is saved of the feature: JSON and arrays.
 
         This is its name, if it is registered, or else the fields of a dataclass of a registered kind.
         """
@@ -66,27 +66,27 @@ class PairFeature(ABC):
             return self.name, {}
         if FEATURE_KINDS.get(kind) is not type(self) or not is_dataclass(self):
             raise DataError(
-                f"the pair feature {self.name!r} is of a kind of its own ({kind}), which a model on disk cannot hold; "
-                "register it with linktopics.features.register_feature, or use a PairFunction, which load() takes "
-                "again, or a PairMatrix."
+                f"the pair feature {self.name!r} is of the class {kind}, which is not registered and so cannot be "
+                "saved; register it with linktopics.features.register_feature, or use a PairMatrix, or a PairFunction, "
+                "which must be passed to load()."
             )
         return {"kind": kind, **{field.name: getattr(self, field.name) for field in fields(self)}}, {}
 
     @classmethod
     def from_json(
-        cls, described: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
+        cls, fields: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
     ) -> PairFeature:
-        """Return the feature that `to_json` described, without its kind; `functions` are what the user brings."""
-        return cls(**described)
+        """Return the feature with the `fields` that `to_json` returned; `functions` are the user's, by name."""
+        return cls(**fields)
 
 
 Registered = TypeVar("Registered", bound=PairFeature | type[PairFeature])
 
 
 def register_feature(feature: Registered) -> Registered:
-    """Make a feature known by its name, or a class of features by that of the class, and return it.
+    """Return a feature, or a class of features, after registering it by its name.
 
-    Names can be given in `pair_features` and on the command line. Models on disk can hold both.
+    Names can be given in `pair_features` and on the command line. Both can be saved.
     """
     if isinstance(feature, type):
         FEATURE_KINDS.add(feature.__name__, feature, feature.__module__)
@@ -96,7 +96,7 @@ def register_feature(feature: Registered) -> Registered:
 
 
 class Detail(NamedTuple):
-    """What the values of a pair come from: a phrase, and the words of the vocabulary that are listed after it.
+    """An explanation of the values of a pair: a phrase, and the words of the vocabulary that are listed after it.
 
     Examples
     --------
@@ -143,12 +143,12 @@ class FittedFeature(ABC):
         """Return what was learned and cannot be computed again from the documents alone, or not quickly."""
         return {}
 
-    def share(self, others: Sequence[FittedFeature]) -> None:
-        """Share with other features of the same documents what both compute from them, so that it is stored once."""
+    def share_cache(self, others: Sequence[FittedFeature]) -> None:
+        """Share cached arrays with other features of the same documents, so that they are stored once."""
         return
 
-    def forget(self) -> None:
-        """Drop what takes memory and can be computed again from the documents when it is next needed."""
+    def clear_cache(self) -> None:
+        """Drop cached arrays; they are computed again when needed."""
         return
 
     @abstractmethod
@@ -190,9 +190,9 @@ class FittedFeature(ABC):
         Parameters
         ----------
         n_dimensions : int
-            Most entries of a vector.
+            Largest number of dimensions.
         documents : ndarray of int
-            Training documents from which the reduction to these is learned.
+            Training documents from which the projection is learned.
         seed : int
             Seed of random numbers.
 
@@ -210,15 +210,15 @@ class FittedFeature(ABC):
         raise NotImplementedError
 
     def proposals(self, new: Any, rows: slice, size: int) -> list[NDArray[np.int64]] | None:
-        """Return up to `size` candidates with high values for each of some new documents; None if it cannot."""
+        """Return up to `size` candidates with high values for each new document; None if it cannot propose any."""
         return None
 
     def detail(self, new: Any, row: int, candidate: int, outgoing: bool) -> Detail:
-        """Return what the values of a pair come from."""
+        """Return the explanation of the values of a pair."""
         return Detail()
 
     def known_detail(self, view: TrainingView) -> Detail:
-        """Return the same for the one pair of a view, without links between the two documents."""
+        """Return the explanation of the one pair of a view, ignoring links between the two documents."""
         return self.detail(view.prepared(self), int(view.new[0]), int(view.candidates[0]), bool(view.outgoing[0]))
 
 
@@ -243,7 +243,7 @@ class TrainingView:
         return cls(network, np.where(outgoing, source, target), np.where(outgoing, target, source), outgoing)
 
     def parts(self) -> Iterator[tuple[Any, TrainingView]]:
-        """Yield batches of pairs, as their places and a view of them; pairs of a candidate follow one another.
+        """Yield batches of pairs, as their indices and a view of them, ordered by candidate.
 
         What is computed for a candidate then serves all its pairs.
         """
@@ -257,7 +257,7 @@ class TrainingView:
             yield which, replace(self, new=new, candidates=candidates, outgoing=outgoing)
 
     def prepared(self, feature: FittedFeature) -> Any:
-        """Return what a feature needs of the training documents when they take the place of new ones."""
+        """Return what a feature needs of the training documents when they are treated as new."""
         if id(feature) not in self._prepared:
             self._prepared[id(feature)] = feature.prepare(Documents.of(self.network))
         return self._prepared[id(feature)]
@@ -265,7 +265,7 @@ class TrainingView:
 
 @dataclass
 class FeatureSet:
-    """The features of a fitted model, in units of the training pairs.
+    """The features of a fitted model, standardised with the training pairs.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ class FeatureSet:
 
     @classmethod
     def of(cls, features: list[FittedFeature]) -> FeatureSet:
-        """Return a set of features whose units are not known yet."""
+        """Return a set of features whose mean and scale are not known yet."""
         columns = [column for feature in features for column in feature.columns]
         constant = np.array([float(not feature.centred) for feature in features for _ in feature.columns])
         n = len(columns)
@@ -305,12 +305,12 @@ class FeatureSet:
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the features themselves."""
-        return {"columns": self.columns, **{name: getattr(self, name).tolist() for name in UNITS}}
+        return {"columns": self.columns, **{name: getattr(self, name).tolist() for name in STANDARDISATION_FIELDS}}
 
     @classmethod
     def from_json(cls, values: dict[str, Any], source: Callable[[], list[FittedFeature]]) -> FeatureSet:
         """Return what `to_json` described, with a way to get the features."""
-        units = {name: np.array(values[name], dtype=float) for name in UNITS}
+        units = {name: np.array(values[name], dtype=float) for name in STANDARDISATION_FIELDS}
         return cls(values["columns"], **units, source=source)
 
     @property
@@ -328,7 +328,7 @@ class FeatureSet:
         result = np.empty((rows.stop - rows.start, len(candidates), len(self.mean)))
         for feature, prepared, span in zip(self.features, new, self.spans, strict=True):
             result[:, :, span] = _finite(feature, feature.block(prepared, rows, candidates, outgoing))
-        return standard(result, self.mean, self.scale)
+        return standardise(result, self.mean, self.scale)
 
     def by_column(
         self, new: list[Any], rows: slice, candidates: Indices, outgoing: bool, which: Sequence[int]
@@ -340,7 +340,7 @@ class FeatureSet:
             values = _finite(feature, feature.block(new[k], rows, candidates, outgoing))
             for column in range(span.start, span.stop):
                 own = np.array(values[:, :, column - span.start], order="C")
-                result[column] = standard(own, self.mean[column], self.scale[column])
+                result[column] = standardise(own, self.mean[column], self.scale[column])
         return result
 
     def pairs(
@@ -354,7 +354,7 @@ class FeatureSet:
                     outgoing = np.full(len(rows), direction == "out")
                     values = _finite(feature, feature.pairs(prepared, rows, candidates, outgoing))
                 result[direction][:, span] = values
-        return {direction: standard(values, self.mean, self.scale) for direction, values in result.items()}
+        return {direction: standardise(values, self.mean, self.scale) for direction, values in result.items()}
 
     def known_pairs(self, view: TrainingView) -> Array:
         """Return the standardised values of pairs of training documents as if they had no links, pairs x columns."""
@@ -362,10 +362,10 @@ class FeatureSet:
         for feature, span in zip(self.features, self.spans, strict=True):
             for which, part in view.parts():
                 values[which, span] = _finite(feature, feature.known_pairs(part))
-        return standard(values, self.mean, self.scale)
+        return standardise(values, self.mean, self.scale)
 
 
-def standard(values: Array, mean: Any, scale: Any) -> Array:
+def standardise(values: Array, mean: Any, scale: Any) -> Array:
     """Return values in units of standard deviations, converted in place; missing ones become the mean."""
     values -= mean
     values /= scale
@@ -381,16 +381,16 @@ def fit_features(
     seed: np.random.SeedSequence,
     verbose: bool | str = False,
 ) -> tuple[FeatureSet, Array]:
-    """Fit features and return them with the standardised values of the training pairs, by columns in memory.
+    """Return fitted features, and the standardised values of the training pairs in column-major order.
 
-    What features computed from the documents is dropped until it is next needed: chains need the memory.
+    The caches of the features are cleared afterwards, because chains need the memory.
     """
-    if not features:  # and nothing to look at pairs for
+    if not features:  # no view of pairs is needed
         return FeatureSet.of([]), np.empty((len(pairs), 0))
     for_view, *for_features = seed.spawn(1 + len(features))
     view = TrainingView.of(network, pairs, np.random.default_rng(for_view))
     with ProgressBar(len(features), verbose, "features of pairs", "features of pairs") as progress:
-        fitted = together(
+        fitted = with_shared_caches(
             feature.fit(network, settings, its_seed) for feature, its_seed in zip(features, for_features, strict=True)
         )
         found = FeatureSet.of(fitted)
@@ -400,11 +400,11 @@ def fit_features(
                 values[which, span] = _finite(feature, feature.known_pairs(part))
             progress.advance(feature.name)
     for feature, span in zip(fitted, found.spans, strict=True):
-        feature.forget()
+        feature.clear_cache()
         if feature.centred:
             found.mean[span], found.scale[span] = _moments(np.array(values[:, span], order="C"))
     for column in range(values.shape[1]):
-        standard(values[:, column], found.mean[column], found.scale[column])
+        standardise(values[:, column], found.mean[column], found.scale[column])
     if pairs.label.any():
         linked = np.empty((np.count_nonzero(pairs.label), values.shape[1]))
         for column in range(values.shape[1]):
@@ -413,11 +413,11 @@ def fit_features(
     return found, values
 
 
-def together(features: Iterable[FittedFeature]) -> list[FittedFeature]:
-    """Return features of the same documents, each of which shares with those before it what it can."""
+def with_shared_caches(features: Iterable[FittedFeature]) -> list[FittedFeature]:
+    """Return features of the same documents, after each has shared caches with those before it."""
     found: list[FittedFeature] = []
     for feature in features:
-        feature.share(found)
+        feature.share_cache(found)
         found.append(feature)
     return found
 
@@ -429,7 +429,7 @@ def _finite(feature: FittedFeature, values: Array) -> Array:
 
 
 def _moments(values: Array) -> tuple[Array, Array]:
-    """Return means and standard deviations of what is known; a column that does not vary has the unit 1.
+    """Return means and standard deviations of the known values; a column that does not vary has the scale 1.
 
     The values are overwritten.
     """

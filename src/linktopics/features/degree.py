@@ -26,7 +26,7 @@ from linktopics.network.inputs import Documents
 from linktopics.sampler import Settings
 
 
-class Links:
+class LinkIndex:
     """The links of the training documents, in the forms that features need, each computed on first use.
 
     Parameters
@@ -38,14 +38,14 @@ class Links:
     def __init__(self, network: DocumentNetwork) -> None:
         self.n_documents, self.directed, self.links = network.n_documents, network.directed, network.links
 
-    def forget(self) -> None:
-        """Drop what takes memory and can be computed again."""
+    def clear_cache(self) -> None:
+        """Drop cached arrays; they are computed again when needed."""
         for name in ("keys", "neighbours", "with_itself"):
             vars(self).pop(name, None)
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """A number for each link, in order."""
+        """Sorted keys of the links: source * n_documents + target."""
         return np.sort(self.links[:, 0] * self.n_documents + self.links[:, 1])
 
     @cached_property
@@ -56,7 +56,7 @@ class Links:
         ends = np.concatenate([self.keys, back])
         ends.sort(kind="stable")  # two runs in order: a merge
         del back
-        ends = ends[np.diff(ends, prepend=-1) > 0]  # both ways make one
+        ends = ends[np.diff(ends, prepend=-1) > 0]  # a link in each direction counts once
         start = np.searchsorted(ends, n * np.arange(n + 1))
         ends %= n
         place = np.int32 if len(ends) < 2**31 else np.int64
@@ -76,17 +76,17 @@ class Links:
 
     @cached_property
     def n_out(self) -> NDArray[np.int64]:
-        """Links from each document; without directions, all of them."""
+        """Number of links from each document; without directions, of all its links."""
         found = np.bincount(self.links[:, 0], minlength=self.n_documents)
         return found if self.directed else found + np.bincount(self.links[:, 1], minlength=self.n_documents)
 
     @cached_property
     def n_in(self) -> NDArray[np.int64]:
-        """Links to each document; without directions, all of them."""
+        """Number of links to each document; without directions, of all its links."""
         return np.bincount(self.links[:, 1], minlength=self.n_documents) if self.directed else self.n_out
 
     def has(self, source: Indices, target: Indices) -> Mask:
-        """Return which pairs are links, in the order of a directed link."""
+        """Return which of the pairs (source, target) are links."""
         if not self.directed:
             source, target = np.minimum(source, target), np.maximum(source, target)
         wanted = source.astype(np.int64) * self.n_documents + target
@@ -99,24 +99,24 @@ class Links:
         return either.astype(np.int64)
 
 
-def shared_links(own: Links, others: Sequence[FittedFeature]) -> Links:
+def shared_links(own: LinkIndex, others: Sequence[FittedFeature]) -> LinkIndex:
     """Return the links that other features of the same documents hold, or else one's own."""
-    return next((links for other in others if isinstance(links := getattr(other, "links", None), Links)), own)
+    return next((links for other in others if isinstance(links := getattr(other, "links", None), LinkIndex)), own)
 
 
 @dataclass(frozen=True)
 class Degree(PairFeature):
     """Logarithm of one plus the number of links that the candidate already has.
 
-    In a directed network four values: links to and from a candidate that would be linked to, and links to and from one
-    that would link.
+    In a directed network there are four values: in- and out-degree of the candidate as target, and as source; the two
+    that do not apply are missing.
     """
 
     name = "degree"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
         """Return the feature with the links of the network."""
-        return _FittedDegree(Links(network))
+        return _FittedDegree(LinkIndex(network))
 
 
 register_feature(Degree())
@@ -127,16 +127,16 @@ class _FittedDegree(FittedFeature):
     columns: tuple[str, ...] = ("degree",)
     of_candidate = True
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: LinkIndex) -> None:
         self.links = links
         if links.directed:
             self.columns = "in-degree of target", "out-degree of target", "in-degree of source", "out-degree of source"
 
-    def share(self, others: Sequence[FittedFeature]) -> None:
+    def share_cache(self, others: Sequence[FittedFeature]) -> None:
         self.links = shared_links(self.links, others)
 
-    def forget(self) -> None:
-        self.links.forget()
+    def clear_cache(self) -> None:
+        self.links.clear_cache()
 
     def prepare(self, documents: Documents) -> None:
         return None
@@ -145,7 +145,7 @@ class _FittedDegree(FittedFeature):
         return self._values(*self._without_the_pair(view), view.outgoing)
 
     def _without_the_pair(self, view: TrainingView) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return links to and from candidates, but for those with the new document."""
+        """Return numbers of links to and from candidates, without those with the new document."""
         links, new, candidates = self.links, view.new, view.candidates
         return links.n_in[candidates] - links.has(new, candidates), links.n_out[candidates] - links.has(candidates, new)
 
@@ -179,7 +179,7 @@ class _FittedDegree(FittedFeature):
 
 @dataclass(frozen=True)
 class Intercept(PairFeature):
-    """The same number for all pairs."""
+    """The same value for all pairs."""
 
     name = "intercept"
 

@@ -21,8 +21,8 @@ from linktopics.features.base import (
     TrainingView,
     register_feature,
 )
-from linktopics.features.degree import Links, shared_links
-from linktopics.features.vectors import KnownVectors, Tfidf, Topics
+from linktopics.features.degree import LinkIndex, shared_links
+from linktopics.features.vectors import KnownVectors, LdaTopics, Tfidf
 from linktopics.kernels.rows import add_rows_at, largest_products, row_dots, row_times_matrix, sum_dots, sums_of_rows
 from linktopics.kernels.simd import padded
 from linktopics.network import DocumentNetwork
@@ -43,16 +43,16 @@ HUB_MIN_NEIGHBOURS = 200
 """Sums of more vectors than this are cached: candidates with so many links are suggested often."""
 
 MAX_POSTINGS = 1_000_000
-"""Entries of documents that are searched for documents with the same words."""
+"""Most entries of the index that are read per new document to find documents with the same words."""
 
 MATCHES_PER_CANDIDATE = 4
 """Documents with the same words whose neighbours are proposed, for each candidate that is wanted."""
 
-DOCUMENTS_PER_MEMBER = 100
-"""A document is compared with the members of its candidates alone if they are fewer than one in so many documents."""
+MIN_DOCUMENTS_PER_MEMBER = 100
+"""A new document is compared only with the members of its candidates if there are more documents per member."""
 
-DOCUMENTS_PER_CANDIDATE = 8
-"""If candidates are fewer than one in so many documents, only their own sums of vectors are computed."""
+MIN_DOCUMENTS_PER_CANDIDATE = 8
+"""If there are more documents per candidate, sums of vectors are computed only for the candidates."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Similarity(PairFeature):
     Parameters
     ----------
     of : {"tfidf", "topics"}
-        What is compared: TF-IDF vectors of the words, or proportions of topics of a plain LDA, which sees no links.
+        What is compared: TF-IDF vectors of the words, or topic proportions of a plain LDA, which does not use links.
         (The topics of the model itself change with every sweep; a feature must not.)
     part : {"own", "neighbours", "centroid"}
         Compared with the candidate; with its neighbours, on average; or with the sum of the vectors of both.
@@ -84,12 +84,12 @@ class Similarity(PairFeature):
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
         """Return the feature with document frequencies, or topics, and links."""
         counts = network.counts
-        vectorizer = Tfidf(counts) if self.of == "tfidf" else Topics.learn(counts, settings, seed)
+        vectorizer = Tfidf(counts) if self.of == "tfidf" else LdaTopics.learn(counts, settings, seed)
         return _FittedSimilarity(self, network, vectorizer)
 
     def restore(self, network: DocumentNetwork, settings: Settings, arrays: Mapping[str, NDArray]) -> FittedFeature:
         """Return the feature with its topics and lengths of sums of vectors from `arrays`; compute the rest again."""
-        vectorizer = Tfidf(network.counts) if self.of == "tfidf" else Topics.of(arrays)
+        vectorizer = Tfidf(network.counts) if self.of == "tfidf" else LdaTopics.of(arrays)
         fitted = _FittedSimilarity(self, network, vectorizer)
         if "norm" in arrays:  # missing in models of earlier versions
             fitted.norm = arrays["norm"]
@@ -122,25 +122,25 @@ for _of in ("tfidf", "topics"):
 class _FittedSimilarity(FittedFeature):
     symmetric = True
 
-    def __init__(self, feature: Similarity, network: DocumentNetwork, vectorizer: Tfidf | Topics) -> None:
+    def __init__(self, feature: Similarity, network: DocumentNetwork, vectorizer: Tfidf | LdaTopics) -> None:
         self.name, self.columns = feature.name, (feature.name,)
         self.of, self.part = feature.of, feature.part
-        self.links, self.known_vectors = Links(network), KnownVectors(network.counts, vectorizer)
+        self.links, self.known_vectors = LinkIndex(network), KnownVectors(network.counts, vectorizer)
 
-    def share(self, others: Sequence[FittedFeature]) -> None:
+    def share_cache(self, others: Sequence[FittedFeature]) -> None:
         self.links = shared_links(self.links, others)
         if self.of == "tfidf":  # topics are those of a chain of the feature's own
             alike = (o.known_vectors for o in others if isinstance(o, _FittedSimilarity) and o.of == self.of)
             self.known_vectors = next(alike, self.known_vectors)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         vars(self).pop("hubs", None)
-        self.links.forget()
-        self.known_vectors.forget()
+        self.links.clear_cache()
+        self.known_vectors.clear_cache()
 
     def arrays(self) -> dict[str, NDArray]:
         vectorizer = self.known_vectors.vectorizer
-        found = vectorizer.arrays() if isinstance(vectorizer, Topics) else {}
+        found = vectorizer.arrays() if isinstance(vectorizer, LdaTopics) else {}
         if "norm" in vars(self):  # which takes longest to compute
             found["norm"] = self.norm
         return found
@@ -169,7 +169,7 @@ class _FittedSimilarity(FittedFeature):
             )  # fmt: skip
             values = values[: ends[-1]]
             values *= values
-            there = np.flatnonzero(np.diff(ends))  # others are sums of nothing
+            there = np.flatnonzero(np.diff(ends))  # other sums are empty
             squares[part][there] = np.add.reduceat(values, ends[:-1][there]) if len(there) else 0.0
         return np.sqrt(squares)
 
@@ -179,7 +179,7 @@ class _FittedSimilarity(FittedFeature):
 
     @cached_property
     def hubs(self) -> tuple[csr_array, NDArray[np.int64]]:
-        """The sums of candidates with many members, and the place of each candidate among them; -1 is none."""
+        """The sums of candidates with many members, and the index of each candidate in them (-1 if it is not there)."""
         which = np.flatnonzero(self.links.n_neighbours > HUB_MIN_NEIGHBOURS)
         place = np.full(len(self.links.n_neighbours), -1)
         place[which] = np.arange(len(which))
@@ -213,7 +213,7 @@ class _FittedSimilarity(FittedFeature):
         )  # fmt: skip
         linked = self.links.linked(rows, candidates)
         squares = self.known_vectors.squares[rows]
-        total = inner - linked * squares  # the new document is no neighbour
+        total = inner - linked * squares  # the new document does not count as a neighbour
         if self.part == "neighbours":
             n = self.links.n_neighbours[candidates] - linked
             return np.where(n > 0, total / np.maximum(n, 1), np.nan)[:, None]
@@ -242,7 +242,7 @@ class _FittedSimilarity(FittedFeature):
         """Return the products of new documents with members of candidates."""
         result, few = np.empty(len(rows)), np.ones(len(rows), bool)
         often, counts = np.unique(rows, return_counts=True)
-        for row in often[DOCUMENTS_PER_MEMBER * counts >= len(self.links.n_neighbours)].tolist():
+        for row in often[MIN_DOCUMENTS_PER_MEMBER * counts >= len(self.links.n_neighbours)].tolist():
             here = slice(*new.indptr[row : row + 2])
             own = rows == row
             result[own] = _product(new.indices[here], new.data[here], self.known_vectors.transposed)[members[own]]
@@ -252,11 +252,11 @@ class _FittedSimilarity(FittedFeature):
 
     def block(self, new: csr_array, rows: slice, candidates: Indices, outgoing: bool) -> Array:
         n = len(self.links.n_neighbours)
-        if DOCUMENTS_PER_CANDIDATE * len(candidates) < n:
+        if MIN_DOCUMENTS_PER_CANDIDATE * len(candidates) < n:
             right = self.own[candidates] if self.part == "own" else self._sums(candidates)
             values = (new[rows] @ right.T).toarray()
         else:
-            # The product with a sum is the sum of the products, which are there anyway.
+            # The product with a sum is the sum of the products, which are computed anyway.
             values = self.known_vectors.products(new[rows])
             if self.part != "own":
                 values = (self.members @ np.ascontiguousarray(values.T)).T
@@ -298,7 +298,7 @@ class _FittedSimilarity(FittedFeature):
         return _largest(values, size)
 
     def _rarest(self, new: csr_array) -> csr_array:
-        """Return the rows without frequent words, which are in too many documents to tell them apart."""
+        """Return the rows without frequent words, which are in too many documents to distinguish them."""
         frequency = np.diff(self.known_vectors.transposed.indptr)[new.indices].astype(np.int64)
         row = np.repeat(np.arange(new.shape[0]), np.diff(new.indptr))
         order = np.lexsort((frequency, row))
@@ -352,25 +352,25 @@ def _dots(left: csr_array, rows: Indices, right: csr_array, columns: Indices) ->
 
 
 def _by_group(rows: Indices, groups: Indices) -> tuple[NDArray[np.int64], ...]:
-    """Return an order of pairs in which equal groups follow one another, and rows and groups as kernels take them."""
+    """Return an order of pairs by group, and rows and groups as kernels take them."""
     return np.argsort(groups, kind="stable"), np.asarray(rows, np.int64), np.asarray(groups, np.int64)
 
 
 def _product(columns: Indices, values: Array, matrix: csr_array) -> Array:
-    """Return the product of a row, zero but for some columns, with a matrix."""
+    """Return the product of a sparse row, given by its columns and values, with a matrix."""
     result = np.zeros(matrix.shape[1])
     row_times_matrix(columns, values, matrix.indptr, matrix.indices, matrix.data, result)
     return result
 
 
 def _largest(values: Array, size: int) -> NDArray[np.int64]:
-    """Return the places of the largest values, up to so many, that are positive."""
+    """Return the indices of the `size` largest positive values, or of fewer if there are fewer."""
     found = np.flatnonzero(values > 0)
     return found if len(found) <= size else found[np.argpartition(-values[found], size)[:size]]
 
 
 def _runs(sizes: Indices, most: int) -> list[slice]:
-    """Return runs of items whose sizes add up to about `most`."""
+    """Return slices of items whose sizes add up to about `most`."""
     number = np.cumsum(sizes, dtype=np.int64) // most
     cuts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
     return [slice(a, b) for a, b in pairwise(cuts) if b > a]

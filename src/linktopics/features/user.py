@@ -1,4 +1,4 @@
-"""Features that users bring: columns of documents, matrices and functions over pairs."""
+"""User-defined features: columns of documents, matrices and functions over pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linktopics.errors import DataError
 from linktopics.features.base import Array, Detail, FittedFeature, Indices, Mask, PairFeature, register_feature
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import Documents
-from linktopics.network.validation import as_list, check_sound, check_unique, is_missing
+from linktopics.network.validation import as_list, check_sparse, check_unique, is_missing
 from linktopics.sampler import Settings
 
 MEMBERS_ADVICE = "give each document a plain list of strings or numbers"
@@ -35,7 +35,7 @@ N_SHOWN_VALUES = 3
 class Column(PairFeature):
     """A column of the network, compared between the two documents of a pair.
 
-    Documents in which it is missing (None, NaN) count as average ones. New documents need the column too: make them
+    Documents in which it is missing (None, NaN) are treated as average. New documents need the column too: make them
     with `DocumentNetwork.new_documents`.
 
     Parameters
@@ -126,7 +126,7 @@ class _Equal(_FittedColumn):
         a, b = new[row], self.candidates[candidate]
         if np.isnan(a) or np.isnan(b):
             return Detail(f"{self.column} not known")
-        return Detail(f"same {self.column}: {self.values[candidate]}" if a == b else f"another {self.column}")
+        return Detail(f"same {self.column}: {self.values[candidate]}" if a == b else f"different {self.column}")
 
 
 class _Difference(_FittedColumn):
@@ -136,12 +136,12 @@ class _Difference(_FittedColumn):
             self.columns += (f"{self.column} of source - target",)
 
     def encode(self, values: NDArray) -> Array:
-        """Return the values as numbers, NaN where they are missing; raise for what is no finite number."""
+        """Return the values as numbers, NaN where they are missing; raise for a value that is not a finite number."""
         listed = [np.nan if is_missing(value) else value for value in as_list(values)]
         for number, value in enumerate(listed):
             if isinstance(value, bool) or not isinstance(value, Real) or np.isinf(float(value)):
                 raise DataError(
-                    f"the column {self.column!r} holds {value!r} (document number {number}), which is no finite "
+                    f"the column {self.column!r} holds {value!r} (document number {number}), which is not a finite "
                     'number; compare such a column by "equal" or "overlap".'
                 )
         return np.array(listed, dtype=float)
@@ -210,7 +210,7 @@ def _hashable(value: Any, name: str, cure: str = 'compare lists by "overlap"') -
     try:
         hash(value)
     except TypeError:
-        raise DataError(f"the column {name!r} holds {value!r}, which cannot be told from others; {cure}.") from None
+        raise DataError(f"the column {name!r} holds {value!r}, which is not hashable; {cure}.") from None
     return value
 
 
@@ -222,7 +222,7 @@ def _hashable(value: Any, name: str, cure: str = 'compare lists by "overlap"') -
 @register_feature
 @dataclass(frozen=True, eq=False)
 class PairMatrix(PairFeature):
-    """Numbers of pairs in a sparse matrix, rows for sources and columns for targets; what it does not hold is zero.
+    """Values of pairs in a sparse matrix (rows: sources, columns: targets); entries that are not stored are 0.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ class PairMatrix(PairFeature):
     name: str = "matrix"
 
     def fit(self, network: DocumentNetwork, settings: Settings, seed: np.random.SeedSequence) -> FittedFeature:
-        """Return the feature with the places of the training documents in the matrix."""
+        """Return the feature with the rows of the training documents in the matrix."""
         if isinstance(self.ids, str) or not isinstance(self.ids, Iterable):
             raise DataError(f"the pair feature {self.name!r} has the ids {self.ids!r}; pass a list, one for each row.")
         ids = np.fromiter(as_list(self.ids), dtype=object)
@@ -266,7 +266,7 @@ class PairMatrix(PairFeature):
                 "a sparse matrix or an array of numbers, a row and a column for each id."
             )
         if issparse(matrix):
-            check_sound(matrix, f"the pair feature {self.name!r}")
+            check_sparse(matrix, f"the pair feature {self.name!r}")
         matrix = csr_array(matrix.astype(np.float64))  # before repeated entries are added up
         if matrix.shape != (len(ids), len(ids)):
             raise DataError(
@@ -276,8 +276,8 @@ class PairMatrix(PairFeature):
         place = {id: number for number, id in enumerate(ids)}
         if not any(id in place for id in network.ids.tolist()):
             raise DataError(
-                f"the pair feature {self.name!r} has no document of the network: its ids are like {ids[0]!r}, the "
-                f"network's like {network.ids.tolist()[0]!r}."
+                f"the ids of the pair feature {self.name!r} include no document of the network: they are like "
+                f"{ids[0]!r}, the network's like {network.ids.tolist()[0]!r}."
             )
         return _FittedMatrix(self.name, matrix, place, network)
 
@@ -290,19 +290,19 @@ class PairMatrix(PairFeature):
 
     @classmethod
     def from_json(
-        cls, described: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
+        cls, fields: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
     ) -> PairFeature:
-        """Return the feature with its matrix, whose parts are checked to fit."""
+        """Return the feature with its matrix, after checking that the arrays are consistent."""
         values, columns, starts, ids = (arrays[name] for name in ("values", "columns", "starts", "ids"))
         if not (
             {values.ndim, columns.ndim, starts.ndim} == {1}
             and values.dtype == np.float64
             and columns.dtype.kind == starts.dtype.kind == "i"
         ):
-            raise ValueError(f"the arrays of {described['name']} are no sparse matrix")
+            raise ValueError(f"the arrays of {fields['name']} are not a sparse matrix")
         matrix = csr_array((values, columns, starts), shape=(len(ids), len(ids)))
         matrix.check_format(full_check=True)
-        return cls(matrix, ids.tolist(), described["name"])
+        return cls(matrix, ids.tolist(), fields["name"])
 
 
 class _FittedPairs(FittedFeature):
@@ -323,7 +323,7 @@ class _FittedMatrix(_FittedPairs):
         self.candidates = self.prepare(Documents.of(network))
 
     def prepare(self, documents: Documents) -> NDArray[np.int64]:
-        ids = documents.named(self.name)
+        ids = documents.require_ids(self.name)
         return np.array([self.place.get(id, -1) for id in ids.tolist()], dtype=np.int64)
 
     def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
@@ -332,7 +332,7 @@ class _FittedMatrix(_FittedPairs):
         source, target = np.where(outgoing, a, b)[there], np.where(outgoing, b, a)[there]
         result = np.zeros(len(a))
         result[there] = self._entries(source, target)
-        if not self.directed:  # an entry on either side of the diagonal counts; of two, the mean
+        if not self.directed:  # the entry on either side of the diagonal, or the mean of both
             one, two = result[there], self._entries(target, source)
             result[there] = np.where(one == 0, two, np.where(two == 0, one, 0.5 * (one + two)))
         return result[:, None]
@@ -350,7 +350,7 @@ class PairFunction(PairFeature):
     ----------
     function : callable
         Takes two arrays of ids of equal length, of sources and of targets, and returns an array of as many numbers; NaN
-        for "not known". In an undirected network the order of the two means nothing.
+        for "not known". In an undirected network the order of the two is arbitrary.
     name : str
         The name of the feature.
 
@@ -379,21 +379,21 @@ class PairFunction(PairFeature):
         return _FittedFunction(self.function, self.name, network.ids)
 
     def to_json(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        """Return the name; no file holds the function."""
+        """Return the name; the function is not saved."""
         return {"kind": "PairFunction", "name": self.name}, {}
 
     @classmethod
     def from_json(
-        cls, described: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
+        cls, fields: Mapping[str, Any], arrays: Mapping[str, NDArray], functions: Mapping[str, Callable[..., Any]]
     ) -> PairFeature:
-        """Return the feature with the function of its name, or one that says that it is missing."""
-        name = described["name"]
+        """Return the feature with the function of this name, or with one that raises an error if there is none."""
+        name = fields["name"]
         return cls(functions.get(name, partial(_refuse_missing, name)), name)
 
 
 def _refuse_missing(name: str, *_: Any) -> Any:
     raise DataError(
-        f"the pair feature {name!r} is a function, which no file holds; load the model with "
+        f"the pair feature {name!r} is a function, which is not saved; load the model with "
         f"RelationalTopicModel.load(path, functions={{{name!r}: function}})."
     )
 
@@ -404,7 +404,7 @@ class _FittedFunction(_FittedPairs):
         self.function, self.ids = function, ids
 
     def prepare(self, documents: Documents) -> NDArray:
-        return documents.named(self.name)
+        return documents.require_ids(self.name)
 
     def pairs(self, new: Any, rows: Indices, candidates: Indices, outgoing: Mask) -> Array:
         a, b = new[rows], self.ids[candidates]

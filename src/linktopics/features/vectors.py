@@ -1,4 +1,4 @@
-"""Counts of words to unit vectors: of TF-IDF, or of the topics of a plain LDA."""
+"""Unit vectors of documents from word counts: TF-IDF, or the topics of a plain LDA."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TOPIC_SWEEPS = 200
 """Sweeps of the plain LDA whose topics are compared."""
 
 MAX_SINGLE_COMPARISONS = 32
-"""New documents that are compared with all others without an index of the words of these."""
+"""New documents that are compared with all training documents before an inverted index is built."""
 
 DOCUMENTS_AT_ONCE = 2**15
 """Documents whose vectors are computed at once: intermediate results take several times their memory."""
 
 
 class Tfidf:
-    """Counts to unit vectors of TF-IDF, those of `TfidfTransformer`, which would copy all counts in double precision.
+    """Turns counts into TF-IDF unit vectors, as `TfidfTransformer` does, but without copying all counts.
 
     Parameters
     ----------
@@ -57,15 +57,15 @@ class Tfidf:
         return csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
-class Topics:
-    """Counts to unit vectors of the topics of a plain LDA."""
+class LdaTopics:
+    """Turns counts into unit vectors of topic shares, by a plain LDA."""
 
     def __init__(self, word_topic: NDArray[np.float32], alpha: Array, seed: int) -> None:
         self.word_topic, self.alpha, self.seed = word_topic, alpha, seed
 
     @classmethod
-    def learn(cls, counts: csr_array, settings: Settings, seed: np.random.SeedSequence) -> Topics:
-        """Return the topics of a plain LDA, whose chain is run here."""
+    def learn(cls, counts: csr_array, settings: Settings, seed: np.random.SeedSequence) -> LdaTopics:
+        """Return the topics of a plain LDA, which is fitted here."""
         nothing = np.empty(0, np.int32)
         pairs = TrainingPairs(nothing, nothing, np.empty(0, bool), counts.shape[0])
         corpus = Corpus.build(counts, pairs, symmetric=True)
@@ -75,7 +75,7 @@ class Topics:
         return cls(sample.word_topic, sample.alpha, int(seed.generate_state(1)[0]))
 
     @classmethod
-    def of(cls, arrays: Mapping[str, NDArray]) -> Topics:
+    def of(cls, arrays: Mapping[str, NDArray]) -> LdaTopics:
         """Return the topics that `arrays` describes."""
         return cls(arrays["word_topic"], arrays["alpha"], int(arrays["seed"][0]))
 
@@ -96,16 +96,16 @@ class KnownVectors:
     ----------
     counts : csr_array
         Counts of the training documents.
-    vectorizer : Tfidf or Topics
+    vectorizer : Tfidf or LdaTopics
         The function that turns counts into vectors.
     """
 
-    def __init__(self, counts: csr_array, vectorizer: Tfidf | Topics) -> None:
+    def __init__(self, counts: csr_array, vectorizer: Tfidf | LdaTopics) -> None:
         self.counts, self.vectorizer = counts, vectorizer
         self.n_compared = 0
 
-    def forget(self) -> None:
-        """Drop what takes memory and can be computed again."""
+    def clear_cache(self) -> None:
+        """Drop cached arrays; they are computed again when needed."""
         for name in ("own", "transposed"):
             vars(self).pop(name, None)
 
@@ -125,7 +125,7 @@ class KnownVectors:
         """Return the products of new documents with all training documents.
 
         The first few are compared with every training document, which takes about as long for each as a ranking; later
-        ones by their words, for which `transposed` has to be computed.
+        ones by their words, with `transposed`, an inverted index that is then computed.
         """
         self.n_compared += new.shape[0]
         if self.n_compared > MAX_SINGLE_COMPARISONS or "transposed" in vars(self):
@@ -143,10 +143,10 @@ class KnownVectors:
         return result
 
     def basis(self, n_dimensions: int, documents: NDArray[np.integer], seed: int) -> Array:
-        """Return the directions in which some documents differ most, as rows; the last result is cached."""
-        asked = (n_dimensions, documents.tobytes(), seed)
-        if vars(self).get("_basis", (None,))[0] != asked:
+        """Return the leading right singular vectors of some documents, as rows; the last result is cached."""
+        key = (n_dimensions, documents.tobytes(), seed)
+        if vars(self).get("_basis", (None,))[0] != key:
             some = self.own[documents]
             found = randomized_svd(some, min(n_dimensions, *some.shape), n_iter=3, random_state=seed)[2]
-            self._basis = asked, found
+            self._basis = key, found
         return self._basis[1]

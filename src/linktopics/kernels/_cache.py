@@ -4,9 +4,9 @@ Numba keeps compiled functions as pickles: in $NUMBA_CACHE_DIR if that is set, e
 source, else in the user's cache folder. Whatever goes wrong there means that a kernel is compiled without the cache,
 and one warning per process says where the cache is and what to do. Three checks are added to those of Numba:
 
-- Data have a checksum: damaged machine code would end the process or compute nonsense. It finds accidents, no attacks:
-  whoever can write to the cache can run code, because a pickle is a program.
-- A relative path is refused: it leads into the working directory, which may be a stranger's. Numba takes
+- Data have a checksum: damaged machine code would end the process or compute nonsense. It detects accidents, not
+  attacks: whoever can write to the cache can run code, because a pickle is a program.
+- A relative path is refused: it would lead into the working directory, which may be somebody else's. Numba takes
   $NUMBA_CACHE_DIR and $XDG_CACHE_HOME as they are given, and a folder "~" where the home folder is not known.
 - Code for other types than those asked for counts as missing: two processes that write at the same moment may use one
   file name for two signatures.
@@ -27,7 +27,7 @@ from numba.core.serialize import dumps
 
 from linktopics.errors import CacheWarning
 
-_ELSEWHERE = "set NUMBA_CACHE_DIR to the absolute path of a folder that can be written to"
+_ADVICE = "set NUMBA_CACHE_DIR to the absolute path of a folder that can be written to"
 
 
 def kernel_cache(function: Callable[..., Any]) -> Any:
@@ -38,8 +38,8 @@ def kernel_cache(function: Callable[..., Any]) -> Any:
         return _NoCache(error)
 
 
-class _Absolute:
-    """A place for the cache, which Numba skips if its path is relative."""
+class _AbsolutePathMixin:
+    """A cache locator that Numba skips if its path is relative."""
 
     def ensure_cache_path(self) -> None:
         path = self.get_cache_path()
@@ -49,10 +49,10 @@ class _Absolute:
 
 
 class _CheckedCacheImpl(CompileResultCacheImpl):
-    """What is kept of a compiled kernel: a checksum and a pickle."""
+    """What is stored of a compiled kernel: a checksum and a pickle."""
 
     _locator_classes: Any = tuple(
-        type(locator.__name__, (_Absolute, locator), {}) for locator in CompileResultCacheImpl._locator_classes
+        type(locator.__name__, (_AbsolutePathMixin, locator), {}) for locator in CompileResultCacheImpl._locator_classes
     )
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
@@ -65,7 +65,7 @@ class _CheckedCacheImpl(CompileResultCacheImpl):
     def rebuild(self, target_context: Any, reduced: tuple[bytes, bytes]) -> Any:
         checksum, data = reduced
         if hashlib.sha256(data).digest() != checksum:
-            raise ValueError("the checksum of a file does not fit its content")
+            raise ValueError("the checksum of a file does not match its content")
         return super().rebuild(target_context, pickle.loads(data))
 
 
@@ -76,7 +76,7 @@ class _KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        if not os.path.isabs(self.cache_path):  # of a locator that makes no folder
+        if not os.path.isabs(self.cache_path):  # a locator that creates no folder has not checked this
             raise ValueError(f"{self.cache_path} is relative")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -84,7 +84,7 @@ class _KernelCache(FunctionCache):
         if folder and not os.path.isabs(folder):
             _warn(
                 f"NUMBA_CACHE_DIR is the relative path {folder!r}, which is ignored, because compiled code "
-                f"would be read from the working directory; {_ELSEWHERE}."
+                f"would be read from the working directory; {_ADVICE}."
             )
         try:
             found = super().load_overload(sig, target_context)
@@ -104,8 +104,8 @@ class _KernelCache(FunctionCache):
     def _turn_off(self, error: Exception) -> None:
         self.disable()
         _warn(
-            f"The cache of compiled code in {self.cache_path} is damaged or cannot be used ({_summary(error)}); what "
-            f"is affected is compiled without it, again in every process. Delete this folder, or {_ELSEWHERE}."
+            f"The cache of compiled code in {self.cache_path} is damaged or cannot be used ({_summary(error)}); the "
+            f"affected functions are compiled again in every process. Delete this folder, or {_ADVICE}."
         )
 
 
@@ -117,8 +117,8 @@ class _NoCache(NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         _warn(
-            "There is no folder for a cache of compiled code, so every process compiles again for some seconds "
-            f"({_summary(self._error)}); {_ELSEWHERE}."
+            "There is no folder for a cache of compiled code, so every process spends some seconds compiling "
+            f"({_summary(self._error)}); {_ADVICE}."
         )
 
 

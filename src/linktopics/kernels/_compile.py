@@ -10,7 +10,7 @@ from numba.core.dispatcher import Dispatcher
 
 from linktopics.kernels._cache import kernel_cache
 
-# Without "nnan" and "ninf": a not-a-number must stay one and be seen.
+# Without "nnan" and "ninf": NaN and infinity must be preserved, so that they are detected.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
 
 
@@ -26,7 +26,7 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def precise_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function whose sums are added in the order in which they are written."""
+    """Return a compiled function that adds sums in the order in which they are written."""
     return kernel(function, fastmath=False)
 
 

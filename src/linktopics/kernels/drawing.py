@@ -23,7 +23,7 @@ def _rotate(x, k):
 
 @inlined
 def uniform(rng):
-    """Advance a xoshiro256++ state and return a float32 in [0, 1) with 24 random bits."""
+    """Return a float32 in [0, 1) with 24 random bits, and advance the xoshiro256++ state."""
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
     result = _rotate(s0 + s3, 23) + s0
     s2 ^= s0
@@ -48,10 +48,10 @@ def _last_with_weight(upto):
 
 @inlined
 def choose(topics, upto, sums, rng):
-    """Draw a topic with probability proportional to its weight.
+    """Return a random topic, with probability proportional to its weight.
 
     upto[0, k] is the sum of the weights of topics k, k - LANES, k - 2 LANES, ..., and `sums` the last of these vectors.
-    First comes the lane and then the place within it, by comparisons that do not wait for each other.
+    The lane is chosen first, then the topic within it, by comparisons that do not depend on one another.
     """
     across = running(sums)
     u = uniform(rng) * extract(across, LANES - 1)
@@ -62,4 +62,4 @@ def choose(topics, upto, sums, rng):
         k += LANES if upto[0, lane + step] <= u else 0
     if upto[0, k] > u:
         return k
-    return _last_with_weight(upto)  # where rounding ran past it
+    return _last_with_weight(upto)  # rounding has gone past the last topic with weight

@@ -9,11 +9,12 @@ from linktopics.kernels._compile import kernel
 
 @kernel
 def assign_greedily(out_start, target, in_start, in_pair, in_source, label, cost, capacity, owner, load):
-    """Assign documents to shards in turn, each to where most of its links lead, less where there is little room left.
+    """Assign documents to shards in turn: each to the shard of most of its links, weighted by its free capacity.
 
-    Document i goes to the shard s with the largest (n_s + 1) (1 - load_s / capacity), n_s being the number of its links
-    whose other end is there by `owner`, in which -1 is nowhere yet; a document that fits nowhere goes where there is
-    most room. `owner` and `load`, the cost of the documents assigned so far, are changed in place.
+    Document i goes to the shard s with the largest (n_s + 1) (1 - load_s / capacity), where n_s is the number of its
+    links whose other end is in shard s according to `owner` (-1: not assigned yet); a document that fits nowhere goes
+    to the shard with the smallest load. `owner` and `load`, the cost of the documents assigned so far, are changed in
+    place.
     """
     near = np.zeros(len(load))
     load[:] = 0.0

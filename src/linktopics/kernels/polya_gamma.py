@@ -15,7 +15,7 @@ import math
 from linktopics.kernels._compile import inlined, kernel
 
 CUTOFF = 0.64
-ALWAYS_ACCEPTED = 0.994  # the series is between this and 1, relative to its first term, wherever it is asked for
+ALWAYS_ACCEPTED = 0.994  # relative to its first term, the series is between this and 1 wherever it is evaluated
 TABLE_STEPS = 64  # of the table of upper parts, per unit of z
 TABLE_TOLERANCE = 1e-3  # more than the error of the table: where it matters, the part is computed
 
@@ -37,7 +37,7 @@ def upper_part(z):
 
 @inlined
 def _inverse_gaussian(z, rng):
-    """Draw from the inverse Gaussian of mean 1 / z and shape 1, given that it is below `CUTOFF`."""
+    """Return a draw from the inverse Gaussian of mean 1 / z and shape 1, given that it is below `CUTOFF`."""
     if z * CUTOFF < 1:
         while True:  # 1 / x is the square of a normal variate in its tail
             e = rng.standard_exponential()

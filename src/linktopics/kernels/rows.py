@@ -41,8 +41,8 @@ def sum_dots(
     """result[e] = left[rows[e]] @ matrix[members of groups[e]].sum(axis=0) for sparse matrices.
 
     The members of group g are ``members[member_start[g]:member_start[g + 1]]``. `order` lists the pairs so that equal
-    `groups` follow one another: the sum of a group is spread out once for all pairs it is in, and no other is in memory
-    then.
+    `groups` follow one another: the sum of a group is spread out once for all its pairs, and only one sum is in memory
+    at a time.
     """
     spread = np.zeros(n_columns)
     last = -1
@@ -95,7 +95,7 @@ def sums_of_rows(first, last, member_start, members, start, column, value, n_col
 
 @kernel
 def row_times_matrix(columns, values, start, column, value, result):
-    """result += x @ matrix, x being zero but for some `values` and the matrix sparse."""
+    """result += x @ matrix for a sparse row x (`columns`, `values`) and a sparse matrix."""
     for n in range(len(columns)):
         x = values[n]
         for at in range(start[columns[n]], start[columns[n] + 1]):
@@ -114,9 +114,9 @@ def add_rows_at(columns, rows, start, column, value, result):
 
 @kernel
 def largest_products(left, right, least, most):
-    """Return the places of the largest products of two arrays that are over `least`, up to `most`, largest first.
+    """Return the indices of the largest products of two arrays, at most `most`, that exceed `least`; largest first.
 
-    Of equals, the first.
+    Equal products are in the order of the arrays.
     """
     products = left * right
     places = np.empty(most, np.int64)

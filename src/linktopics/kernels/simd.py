@@ -135,7 +135,7 @@ def store(rows, i, k, x):
 
 
 def prefetch(rows, i, k):
-    """Fetch early what `load` will need soon."""
+    """Prefetch what `load` will need soon."""
 
 
 def splat(x):
@@ -167,7 +167,7 @@ def running(x):
 
 
 def before(x):
-    """Move every lane up by one; zero comes into the first."""
+    """Return x shifted up by one lane, with 0 in the first."""
     return np.append(np.float32(0.0), x[:-1])
 
 
@@ -184,7 +184,7 @@ def power_of_two(n):
 
 
 def replace(x, k, t, value):
-    """Put `value` in the place of topic t, where x stands for topics k ... k + LANES - 1."""
+    """Return x, the values of topics k ... k + LANES - 1, with `value` for topic t."""
     return np.where(np.arange(k, k + LANES) == t, np.float32(value), x)
 
 
@@ -314,10 +314,10 @@ class _BlockModel(models.PrimitiveModel):
 
 
 def block_width(topics):
-    """Return the topics in a block: all, or a part such that few blocks cover all.
+    """Return the number of topics in a block: all, or fewer so that few blocks cover all.
 
-    Where the width does not divide the number of topics, the last block begins inside the one before. So what is stored
-    in a block must not depend on what was stored there before: never `load_block` from the rows that are stored to.
+    If the width does not divide the number of topics, the last block overlaps the one before. A stored value must
+    therefore not depend on what was stored there before: never `load_block` from rows that are also stored to.
     """
     return LANES * _n_vectors(len(topics))
 
@@ -335,7 +335,7 @@ def zero_block(topics):
 
 
 def _compiled_block(function: Any, *params: Any) -> Callable[[Any], Any]:
-    """As `_compiled`, where the first argument is `topics` or a block, and decides which block comes out."""
+    """Return a decorator like `_compiled`, for functions of `topics` or of a block, which determines the block type."""
 
     def generic(self: Any, args: Any, kws: Any) -> Any:
         if len(args) != len(params) or not all(map(isinstance, args, params)):

@@ -1,4 +1,4 @@
-"""The topic sweep, and what else visits tokens and pairs topic by topic.
+"""The topic sweep, and other kernels over the tokens and pairs of documents.
 
 Topic axes are padded with zeros to a multiple of `LANES` (see `padded`).
 """
@@ -28,16 +28,16 @@ from linktopics.kernels.simd import (
     zero_block,
 )
 
-# exp(v) is kept as a product of factors. Just computed, its entries are exp(MIN_LOG_FACTOR) ... 1; the factors of past
-# changes may then move them by MAX_LOG_CHANGE either way, and those of the current token by MAX_LOG_CHANGE again. So a
-# topic at the minimum, whose true weight may be less, has at most exp(MIN_LOG_FACTOR + 4 MAX_LOG_CHANGE) = 2e-9 of the
-# weight of another.
+# exp(v) is kept as a product of factors. Just computed, its entries are exp(MIN_LOG_FACTOR) ... 1; the factors of later
+# changes may move them by up to MAX_LOG_CHANGE in either direction, and those of the current token by MAX_LOG_CHANGE
+# again. So a topic at the minimum, whose true weight may be less, has at most
+# exp(MIN_LOG_FACTOR + 4 MAX_LOG_CHANGE) = 2e-9 of the weight of another.
 MIN_LOG_FACTOR = np.float32(-60.0)
 MAX_LOG_CHANGE = np.float32(10.0)
-ROUNDING_CHARGE = np.float32(0.125)  # charged per change for rounding: at most 80 changes between two fresh starts
-PREFETCH_TOKENS = 4  # tokens whose words are fetched early
+ROUNDING_CHARGE = np.float32(0.125)  # added per change for rounding: exp(v) is recomputed after at most 80 changes
+PREFETCH_TOKENS = 4  # number of tokens ahead whose words are prefetched
 CACHE_LINE_TOPICS = 16  # topics in a line of the cache
-PREFETCH_MIN_ENTRIES = 2**18  # numbers that are near enough without fetching them early: a megabyte
+PREFETCH_MIN_ENTRIES = 2**18  # smaller arrays (up to a megabyte) stay in the processor's cache
 NARROW_EXTENT = np.float32(0.34)  # rows with no larger entry need no more than `_exp_near_zero`
 PADDING = np.float32(-1e30)
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
@@ -171,15 +171,15 @@ def _exp_shifted(topics, work, x, t, out, i):
 
 @inlined
 def _add(rows, i, t, x, unit):
-    """rows[i, t] += x, by vectors: a number stored alone would hold up the next load of the vector that it is in."""
+    """rows[i, t] += x, as a vector operation: a scalar store would stall the next load of that vector."""
     k, at = t - t % LANES, LANES - t % LANES
     store(rows, i, k, load(rows, i, k) + splat(x) * load(unit, 1, at))
 
 
 @inlined
 def _put(rows, i, t, x, unit):
-    """rows[i, t] = x, by vectors."""
-    # Of `replace` the compiler would make a masked store, which is slow.
+    """rows[i, t] = x, as a vector operation."""
+    # The compiler would turn `replace` into a masked store, which is slow.
     k, at = t - t % LANES, LANES - t % LANES
     store(rows, i, k, load(rows, i, k) * load(unit, 0, at) + splat(x) * load(unit, 1, at))
 
@@ -232,15 +232,15 @@ def sweep(
     where v = g - A c - diag(A) / 2 for the counts c of the document, g = sum_e linear_e a_e / N and
     A = sum_e quadratic_e a_e a_e^T / N^2 over the document's pairs; a_e = U zbar_target = projection[target] for those
     that leave it, and a_e = U^T zbar_source = projection[entering + source] for those that enter it. A row of `forces`
-    is (linear_e - quadratic_e offset_e, root of quadratic_e), so the offsets of the pairs are taken in; `in_forces` are
+    is (linear_e - quadratic_e offset_e, root of quadratic_e), which includes the offsets of the pairs; `in_forces` are
     the same by target. mass[k] are the prior tokens of topic k: V beta, and those of its seed words, which are in
     `word_topic` already.
     If not `exact`, v is that of the document's counts at its start, for all its tokens.
 
     Adding or removing a token of topic t changes v by row t of A, so exp(v) by a factor that is the same for all tokens
     of the document. Rows of A and their exponentials are computed for the topics that the document has, and for others
-    when they are first chosen; v itself is computed from them when the factors have worn out. Where a factor
-    would leave float32's range the token is weighed from v.
+    when they are first chosen; v is recomputed from them when the accumulated factors reach MAX_LOG_CHANGE. Where a
+    factor would overflow float32, the weights of the token are computed from v.
 
     If `trace` has a row per token, the weights of the topics are written there.
     """
@@ -250,13 +250,13 @@ def sweep(
     unit = np.zeros((2, 2 * LANES), np.float32)  # all ones but one; all zeros but one
     unit[0, :] = ONE
     unit[0, LANES], unit[1, LANES] = ZERO, ONE
-    inverse = np.zeros((1, K), np.float32)  # 1 / (topic_total + mass), and the same with a token less
+    inverse = np.zeros((1, K), np.float32)  # 1 / (topic_total + mass), and the same with one token less
     less = np.zeros(K, np.float32)
     for k in range(n_topics):
         inverse[0, k] = np.float32(1.0 / (topic_total[k] + mass[k]))
         less[k] = np.float32(1.0 / (max(topic_total[k] - 1, 0) + mass[k]))
     A = np.zeros((K, K), np.float32)
-    EA = np.ones((K + 1, K), np.float32)  # the last row is for tokens weighed from v itself
+    EA = np.ones((K + 1, K), np.float32)  # the last row is for tokens whose weights are computed from v
     extent = np.full(K, -ONE)  # largest entry of a row of A; -1: not computed yet
     met = np.zeros(K + 1, np.int64)
     count = np.zeros(K, np.float32)

@@ -1,6 +1,6 @@
 """Sums over training pairs for the weight step.
 
-Proportions are mostly zero (a document has a handful of topics), so these kernels take those of the document in hand
+Proportions are mostly zero (a document has a handful of topics), so these kernels take those of the current document
 as compressed rows: the topics of document i are ``topic[row[i]:row[i + 1]]``, their proportions
 ``share[row[i]:row[i + 1]]``. Those of the document at the other end are faster to read as a whole row of counts, times
 the `inverse` of its length.
@@ -14,7 +14,7 @@ import numpy as np
 from linktopics.kernels._compile import inlined, kernel, precise_kernel
 from linktopics.kernels.simd import LANES, load, prefetch, splat, store, total
 
-PREFETCH_PAIRS = 8  # pairs whose rows are fetched early
+PREFETCH_PAIRS = 8  # number of pairs ahead whose rows are prefetched
 CACHE_LINE_TOPICS = 16  # topics in a line of the cache
 FLOAT32_DOCUMENTS = 256  # documents summed in float32 before the sum goes to float64
 
@@ -103,8 +103,8 @@ def curvatures(topics, row, topic, share, inverse, doc_topic, out_start, target,
 def precision_product(topics, row, topic, share, inverse, doc_topic, out_start, target, quadratic, V, result, pull):
     """result = sum_e pull_e zbar_i zbar_j^T for pull_e = quadratic_e (zbar_i^T V zbar_j + offset_e).
 
-    V is float32 and padded. `pull` holds the offsets when called, and the pulls afterwards; where there are no offsets
-    it is empty, and stays so.
+    V is float32 and padded. `pull` holds the offsets on entry and the values pull_e on return; it is empty if there are
+    no offsets.
     """
     result[:] = 0.0
     has_offsets = len(pull) > 0

@@ -1,1 +1,1 @@
-"""The estimators: what users fit, and what a fit does."""
+"""The estimators and their training."""

@@ -23,7 +23,7 @@ from linktopics.diagnostics import mixing_table, to_inference_data
 from linktopics.engines import Engine
 from linktopics.errors import DataError, MixingWarning, ModelError
 from linktopics.interop import pyldavis_input, to_networkx
-from linktopics.model.count_input import CountEstimator
+from linktopics.model.count_estimator import CountEstimator
 from linktopics.model.run import TrainingRun, check_extends
 from linktopics.model.summary import (
     SUMMARY_COLUMNS,
@@ -45,12 +45,13 @@ from linktopics.sampler.settings import LINK_RANGE, PRIOR_RANGE
 from linktopics.storage import Checkpoint, ModelFolder, RunWriter, hold_checkpoint, load_run
 from linktopics.storage.manifest import format_error
 from linktopics.utils.checks import check_whole_number
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
 if TYPE_CHECKING:
     import networkx
 
-MOST_SWEEPS, MOST_PER_LINK = 10**9, 1e15
+MAX_SWEEPS_PARAMETER, MAX_NEGATIVES_PER_LINK = 10**9, 1e15
+"""Largest values that the parameters may have."""
 
 _between = partial(Interval, closed="both")
 
@@ -68,6 +69,8 @@ PAPER_SETTING: dict[str, Any] = {
     "weight_variance": 1.0,
     "negatives": 0.01,
     "calibration": "sampling",
+    "n_burn_in": 400,
+    "n_samples": 1,
     "n_chains": 1,
 }
 """Parameters that the paper sets differently from our defaults."""
@@ -103,7 +106,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         Learn beta during burn-in, beginning with `beta`.
     seed_words : mapping from int to list of str, or list of lists of str, default=None
         Words that are expected in a topic, by the topic's number: ``{0: ["cell", "protein"], 3: ["star"]}``. They have
-        more prior tokens there, and start there; the documents may still teach otherwise. All must be in the
+        more prior tokens in that topic and start in it; the data can still move them elsewhere. All must be in the
         vocabulary: filter lists of words by ``word in set(network.vocabulary)``.
     seed_weight : int, default=None
         Prior tokens of each seed word. None is a hundredth of the tokens of an average topic, at least 10.
@@ -116,17 +119,18 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     margin : float, default=1.0
         Margin of the hinge loss.
     negatives : float or "auto", default="auto"
-        "auto" is 1 % of the unlinked pairs, but from 5 to 20 per link, and at most a million unless 5 per link are
-        more. Below 1, the fraction of the unlinked pairs that are sampled as non-links; from 1 on, non-links per
-        link. A fraction that means over a million, or none, is replaced by 5 per link, with a warning.
+        Non-links to sample. "auto" is 1 % of the unlinked pairs, but at least 5 and at most 20 per link, and at most a
+        million in all unless 5 per link are more. Below 1: the fraction of the unlinked pairs; 1 or more: non-links
+        per link. A fraction that amounts to more than a million, or to none, is replaced by 5 per link, with a warning.
     calibration : {"held-out", "sampling"} or None, default="held-out"
-        How the model's own probabilities, which are of pairs as it was trained on, become those of links as rare as
-        they are in the network. "sampling" corrects for the sampling of non-links and for the costs, by a formula;
-        "held-out" also measures, when the chains are done, how links of documents that they continue without, for 40
-        sweeps, are found. With too few links for that it is "sampling". None leaves the model's own. The order of
-        candidates in one direction is the same in all cases. See `linktopics.prediction.calibration`.
+        How probabilities among training pairs, where links are frequent, are converted to probabilities in the
+        network, where they are rare. "sampling" corrects for the sampling of non-links and for the costs, by a formula.
+        "held-out" also fits a calibration curve: after training, the chains continue for 40 sweeps without some
+        documents, whose links are then predicted. With too few links for that, "sampling" is used. None makes no
+        correction. The order of candidates in one direction is the same in all cases. See
+        `linktopics.prediction.calibration`.
     pair_features : "default", list or None, default="default"
-        What else is known about a pair, added to its score with weights that are drawn together with U. Names of
+        Further values of a pair, added to its score with weights that are drawn together with U: names of
         `linktopics.features.FEATURES`, or objects of `linktopics.features`:
 
         - "tfidf", the cosine of both texts;
@@ -135,7 +139,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         - "topics", "topics-neighbours" and "topics-centroid", the same for topics of a plain LDA;
         - "degree", the logarithms of the numbers of links that the candidate has;
         - "intercept", a constant;
-        - `Column`, `PairMatrix` and `PairFunction` for what you bring.
+        - `Column`, `PairMatrix` and `PairFunction` for your own data.
 
         "default" is "tfidf", "tfidf-centroid" and "degree". None is the paper's model.
     intercept : bool, default=False
@@ -156,8 +160,8 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     n_shards : int, default=1
         Parts into which the documents are divided, so that several cores or machines can work on one chain. Within a
         sweep, a document sees the words and topics of other parts as they were before it: with one part the sampler is
-        exact, with more it is a little behind (benchmarks/results has how much) and needs more memory. It
-        changes the result; `n_jobs` and the engine do not.
+        exact; with more it is approximate (benchmarks/results has how close) and needs more memory. It changes the
+        result; `n_jobs` and the engine do not.
     n_jobs : int, default=None
         Threads; chains, shards of chains and new documents are spread over them. None is one, -1 all cores.
     verbose : bool or "auto", default="auto"
@@ -175,10 +179,10 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     link_weights_std_ : ndarray of shape (n_topics, n_topics)
         Posterior standard deviation of U; zero if only one sample was kept.
     feature_names_ : list of str
-        Names of the numbers that features make of a pair; some make several.
+        Names of the values of features; some features have several values.
     feature_weights_ : ndarray of shape (n_features,)
-        Posterior mean of their weights, over all chains that count; in units of a standard deviation among the training
-        pairs.
+        Posterior mean of the weights of features, over all chains that are not left out; for values in standard
+        deviations among the training pairs.
     feature_weights_std_ : ndarray of shape (n_features,)
         Their posterior standard deviation; zero if only one sample was kept.
     intercept_ : float
@@ -188,8 +192,8 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     beta_ : float
         Prior tokens of a word in a topic, of the best chain; learned if `learn_beta`.
     trace_ : dict of str to ndarray of shape (n_chains, n_sweeps)
-        What does not depend on how topics are numbered, after every sweep: "log joint", "topic entropy", "weight norm",
-        ...
+        Quantities that do not depend on the numbering of topics, after every sweep: "log joint", "topic entropy",
+        "weight norm", ...
     n_burn_in_ : int
         Sweeps of the trace that come before the first sample.
     log_joint_ : ndarray of shape (n_sweeps,)
@@ -197,21 +201,21 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     log_joints_ : ndarray of shape (n_chains, n_sweeps)
         The same for every chain.
     best_chain_ : int
-        The chain whose kept samples have the highest mean log joint; after `extend`, the one that was before.
+        The chain whose kept samples have the highest mean log joint; after `extend`, the best chain before it.
     samples_ : list of PosteriorSample
-        The kept samples of all chains that count.
+        The kept samples of all chains that are not left out.
     left_out_chains_ : dict of int to float
         Chains that are stuck, and how far their mean log joint is below that of the others. Predictions, weights of
-        features, calibration and diagnostics ignore them. They are saved and continue with the others all the same, and
-        count again when they are no longer stuck.
+        features, calibration and diagnostics ignore them. They are still saved and resumed, and are used again when
+        they are no longer stuck.
     timings_ : dict of str to float
         Seconds spent on "topics", "augmented" variables and "weights", over all chains.
     bytes_exchanged_ : dict of str to float
-        Bytes per sweep that the shards of a chain exchanged, or with a machine for each would have exchanged: changes
+        Bytes per sweep that the shards of a chain exchanged, or would have exchanged with a machine for each: changes
         in the counts of "words", "topics" of documents, augmented variables of "pairs", "sums" for the weights, and
-        "states" that were fetched to be kept. Empty with one shard, and for a model that was loaded.
+        "states" fetched for samples and checkpoints. Empty with one shard, and for a model that was loaded.
     calibration_ : LinkCalibration
-        The result of the calibration: the correction for sampling, and what held-out documents showed.
+        The result of the calibration: the correction for sampling, and curves fitted to held-out documents.
     n_pairs_ : int
         Number of training pairs, links and non-links.
     network_ : DocumentNetwork
@@ -253,13 +257,13 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         "link_cost": [_between(Real, *LINK_RANGE), None],
         "nonlink_cost": [_between(Real, *LINK_RANGE)],
         "margin": [_between(Real, 0, LINK_RANGE[1])],
-        "negatives": [_between(Real, 0, MOST_PER_LINK), StrOptions({"auto"})],
+        "negatives": [_between(Real, 0, MAX_NEGATIVES_PER_LINK), StrOptions({"auto"})],
         "calibration": [StrOptions({"held-out", "sampling"}), None],
         "pair_features": "no_validation",  # `resolve_features` checks it
         "intercept": ["boolean"],
-        "n_burn_in": [_between(Integral, 0, MOST_SWEEPS)],
-        "n_samples": [_between(Integral, 1, MOST_SWEEPS)],
-        "thin": [_between(Integral, 1, MOST_SWEEPS)],
+        "n_burn_in": [_between(Integral, 0, MAX_SWEEPS_PARAMETER)],
+        "n_samples": [_between(Integral, 1, MAX_SWEEPS_PARAMETER)],
+        "thin": [_between(Integral, 1, MAX_SWEEPS_PARAMETER)],
         "n_chains": [_between(Integral, 1, 2**15)],
         "directed": ["boolean", None],
         "random_state": ["random_state", np.random.Generator],
@@ -319,7 +323,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         if name not in PAPER_MODELS:
             hint = " (Var-RTM is linktopics.VariationalRTM)" if name == "Var-RTM" else ""
             raise ValueError(f"no model is called {name!r}{hint}; the names are {', '.join(PAPER_MODELS)}.")
-        defaults: dict[str, Any] = {**PAPER_MODELS[name], "n_burn_in": 400, "n_samples": 1, **PAPER_SETTING}
+        defaults: dict[str, Any] = {**PAPER_MODELS[name], **PAPER_SETTING}
         if parameters.get("n_samples", 1) == 1:
             defaults["thin"] = 1
         return cls(n_topics, **{**defaults, **parameters})
@@ -334,7 +338,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         overwrite: bool = False,
         engine: str | Engine = "threads",
     ) -> RelationalTopicModel:
-        """Fit the model.
+        """Fit the model and return it.
 
         Parameters
         ----------
@@ -349,9 +353,8 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
             also says how often. After an interrupt or a crash
             ``RelationalTopicModel.load(path, unfinished=True).resume()`` continues, to the same result. A checkpoint
             that cannot be written, because the disk is full or gone, is skipped with a `CheckpointWarning`, and the
-            last good one stays. If the end of the run cannot be written, `ModelError` is raised when the model is
-            fitted, so that `save` can save it elsewhere. One fit or save at a time may write to a folder; others are
-            refused.
+            last good one is kept. If the final state cannot be written, `ModelError` is raised after the attributes are
+            set, so that `save` can save the model elsewhere. Only one fit or save at a time may write to a folder.
         overwrite : bool, default=False
             Whether to replace a model that is in the folder of `checkpoint`.
         engine : {"threads", "ray"} or Engine, default="threads"
@@ -374,7 +377,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         """
         self._validate_params()
         if self.intercept and self.weights == "full":
-            raise ValueError("intercept=True goes with weights='diagonal'; full weights contain an intercept already.")
+            raise ValueError("intercept=True needs weights='diagonal'; full weights contain an intercept already.")
         with hold_checkpoint(checkpoint, overwrite=overwrite) as held:
             network = resolve_network(self, X, links, self.directed)
             run = prepare_run(self.get_params(deep=False), network, seed_sequence(self.random_state))
@@ -388,15 +391,15 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
         engine: str | Engine = "threads",
     ) -> RelationalTopicModel:
-        """Continue sampling from where the chains are.
+        """Continue sampling from where the chains are, and return the model.
 
         Parameters
         ----------
         n_burn_in : int, default=0
             Sweeps of burn-in to add. Samples kept so far are then dropped, as burn-in, and new ones are drawn.
         n_samples : int, default=None
-            Samples to draw per chain: in place of those dropped, or without `n_burn_in` beside those kept so far. None
-            draws as many as the model has, or without `n_burn_in` none: an interrupted run continues to its end.
+            Samples to draw per chain. With `n_burn_in` they replace the dropped ones, by default as many as there were;
+            without it they are added to those kept so far, by default none: an interrupted run continues to its end.
         checkpoint : Checkpoint or path, default=None
             As in `fit`; a model that is there is replaced.
         engine : {"threads", "ray"} or Engine, default="threads"
@@ -437,11 +440,11 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
         engine: str | Engine = "threads",
     ) -> RelationalTopicModel:
-        """Continue with a network that has changed: documents and links added, changed or removed.
+        """Continue with a changed network (documents and links added, changed or removed), and return the model.
 
-        Tokens that were there before keep their topics to begin with, documents being the same if their ids are and
-        words if their names are. Topics therefore stay what they were, and learn from what is new; the same chain as
-        before is described. Weights stay as well, and so do alpha and beta if they were learned; non-links are sampled
+        Documents are matched by id and words by name, and tokens of matched documents start in the topics they had.
+        Topics therefore keep their numbers and meaning while they adapt to the new data, and attributes describe the
+        same chain as before. Weights are kept, and so are alpha and beta if they were learned; non-links are sampled
         again.
 
         Parameters
@@ -477,7 +480,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
                 f"network is a {type(network).__name__}; pass a DocumentNetwork, as network.extended gives."
             )
         check_whole_number("n_burn_in", n_burn_in, 0)
-        network = resolve_network(copy(self), network, None, self.directed)  # the model itself is of the old one still
+        network = resolve_network(copy(self), network, None, self.directed)  # the model still describes the old network
         check_extends(old, network, int(self.n_topics))
         with hold_checkpoint(checkpoint) as held:
             run = extended_run(self.get_params(deep=False), old, self.best_chain_, network, int(n_burn_in))
@@ -487,13 +490,13 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Save the model in a folder: model.json and arrays, no pickle.
 
-        The folder appears whole or not at all. Functions (a vectorizer's, or those of `PairFunction`) are not saved
-        and have to be given to `load` again.
+        The folder is written atomically. Functions (a vectorizer's, or those of `PairFunction`) are not saved and must
+        be passed to `load` again.
 
         Parameters
         ----------
         path : path
-            The folder; it is made if it is not there.
+            The folder; it is created if it does not exist.
         overwrite : bool, default=False
             Whether to replace a model that is there.
 
@@ -524,7 +527,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         unfinished: bool = False,
         verify: bool = False,
     ) -> RelationalTopicModel:
-        """Load a model from its folder. Nothing in it is executed, and large arrays stay on disk until they are needed.
+        """Return the model in a folder. Nothing in it is executed, and large arrays stay on disk until they are needed.
 
         Parameters
         ----------
@@ -536,7 +539,8 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
             The functions of pairs, by the name of their `PairFunction`.
         unfinished : bool, default=False
             Whether to load also a run that was interrupted, to continue it with `resume`. If its last checkpoint is
-            damaged, the one before is loaded, with a `CheckpointWarning`. Otherwise damage is refused.
+            damaged, the previous one is loaded, with a `CheckpointWarning`. Without it, a damaged model raises
+            `ModelError`.
         verify : bool, default=False
             Compare large files with their checksums as well; small ones always are, and all of `unfinished` runs.
 
@@ -566,7 +570,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
                 model.feature_names_in_ = np.asarray(run.network.vocabulary)
             model._set_fitted_attributes(run)
             if not (np.isfinite(model.topic_word_).all() and np.isfinite(model.doc_topic_).all()):
-                raise ModelError(f"{path}: the model is damaged (its topics are not finite); take it from a copy.")
+                raise ModelError(f"{path}: the model is damaged (its topics are not finite); restore it from a copy.")
         else:
             model._run = run
         return model
@@ -610,12 +614,12 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         candidates : sequence of ids, default=None
             Training documents to consider, by id; None is all.
         direction : {"both", "out", "in"}, default="both"
-            Links from the new document, to it, or either way. Either way is at least as probable as the more probable
-            direction, and at most as probable as the sum of both.
+            Links from the new document, to it, or in either direction. The probability in either direction is at least
+            that of the more probable one, and at most the sum of both.
         raw : bool, default=False
-            Whether to return raw scores in place of probabilities: the log-odds of a link among pairs as they were
-            trained on, before `calibration`. In one direction the order of candidates is the same; either way it may
-            differ, because each direction is calibrated on its own.
+            Whether to return raw scores in place of probabilities: the log-odds of a link among training pairs, before
+            `calibration`. For one direction the order of candidates is the same; for "both" it may differ, because each
+            direction is calibrated on its own.
 
         Returns
         -------
@@ -646,14 +650,14 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         top : int, default=10
             Suggestions per document.
         direction : {"both", "out", "in"}, default="both"
-            Links from the new document, to it, or either way.
+            Links from the new document, to it, or in either direction.
         interval : float, default=0.9
             Share of the posterior samples that give a probability between `lower` and `upper`; with 0.9 these are the
             5 % and 95 % quantiles.
         search : {"auto", "exact", "index"}, default="auto"
             How the best are found: among all training documents, or among candidates from an approximate index, which
-            is built when it is first used and needs ``pip install 'linktopics[index]'``. What is returned is scored
-            exactly either way; the index may miss a document. "auto" uses it, where it is installed, for more than
+            is built when it is first used and needs ``pip install 'linktopics[index]'``. In both cases what is returned
+            is scored exactly, but the index may miss a document. "auto" uses it, where it is installed, for more than
             100,000 training documents, from the 51st new document on: for fewer, building it takes longer than it
             saves.
 
@@ -662,13 +666,13 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         DataFrame
             Columns ``document`` (its number), ``id``, ``title``, ``probability``, ``lower``, ``upper`` (its range over
             posterior samples; NaN if there is only one), ``score`` (raw, see `predict_links`) and ``why``, the topics
-            and features that carry it.
+            and features that contribute most.
 
         Notes
         -----
-        The range is how far posterior samples agree. It does not cover all uncertainty, so it is no interval in
-        which the true probability lies nine times out of ten: on simulated networks ranges of 90 % of the samples held
-        it in 58 to 68 % of the cases (``python benchmarks/coverage.py``).
+        The range shows how much posterior samples differ. It does not cover all uncertainty: on simulated networks,
+        ranges of 90 % of the samples contained the true probability in 58 to 68 % of the cases
+        (``python benchmarks/coverage.py``).
 
         Examples
         --------
@@ -684,19 +688,19 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     def suggest_links_for(
         self, ids: Any, top: int = 10, direction: str = "both", interval: float = 0.9, search: str = "auto"
     ) -> pd.DataFrame:
-        """Return further documents that documents of the network should link with, best first, and why.
+        """Return suggested links of training documents, best first, and why.
 
-        Themselves and documents they are linked with already are left out. Each pair is looked at as `explain_link`
-        looks at it: the document has the topics it was fitted with, and in all else it is new, with no link between the
-        two known.
+        The documents themselves and those that they are already linked with are left out. Pairs are scored as in
+        `explain_link`: the document keeps its fitted topics and is otherwise treated as new, without any link between
+        the two.
 
         Parameters
         ----------
         ids : id, or list of ids
             Training documents.
         top, direction, interval, search
-            As in `suggest_links`. A link in the other direction does not keep one from being suggested, and has no
-            influence on its score.
+            As in `suggest_links`. An existing link in the other direction does not prevent a suggestion, and does not
+            affect its score.
 
         Returns
         -------
@@ -730,7 +734,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         documents : array-like, sparse matrix, DocumentNetwork, text or list of texts, default=None
             New documents, each of which is paired with the other end.
         new_end : {"source", "target"}, default="source"
-            Which of two training documents is looked at as new; the other is the candidate, with its other links.
+            Which of two training documents is treated as new; the other is the candidate, with its other links.
             "target" explains what ``suggest_links_for(target, direction="in")`` returns for the source.
 
         Returns
@@ -740,7 +744,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
             for each feature (``feature``, ``detail``), by size of its ``contribution`` to the score; with new documents
             also ``document``, their number. Contributions sum to the score, averaged over the samples of the best
             chain. ``share`` is the contribution relative to all contributions of its sign. A pair of training documents
-            is looked at as if the source (see `new_end`) was new and the links between the two were not known.
+            is treated as if the source (see `new_end`) were new and the links between the two were not known.
 
         Examples
         --------
@@ -759,7 +763,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         new = None if documents is None else resolve_documents(self, documents)
         places = {self.network_.index_of(end) for end in (source, target) if end is not None}
         if len(places) == 1 and source is not None and target is not None:
-            raise DataError(f"{source!r} was given twice; a document has no link to itself to explain.")
+            raise DataError(f"source and target are both {source!r}; a document does not link to itself.")
         return self.predictor.explain(source, target, new, new_end)
 
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
@@ -776,10 +780,10 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         Returns
         -------
         ndarray of shape (n_documents, n_words)
-            Rows sum to 1. Topics are drawn given the links, whose augmented variables are drawn too, for documents as
-            long as those fitted are on average; the mix of topics is averaged over draws and posterior samples. A
-            document without links has the topics of the prior. The same call gives the same numbers, but other
-            documents in it affect the random numbers.
+            Rows sum to 1. Topics are drawn given the links, whose augmented variables are drawn too, for documents of
+            the average length of the training documents; topic shares are averaged over draws and posterior samples. A
+            document without links has the topics of the prior. The same call gives the same result, but it depends on
+            which documents are passed together, because they share random numbers.
 
         Examples
         --------
@@ -800,7 +804,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         n_words : int, default=8
             Words per topic.
         n_documents : int, default=0
-            Documents per topic: those that are mostly about it and say most about it.
+            Documents per topic: those with the most tokens of it, beginning with those that are mostly about it.
         coherence : {"npmi", "umass", "cv"} or None, default=None
             Measure of coherence to add, see `coherence`.
 
@@ -808,7 +812,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         -------
         DataFrame
             Indexed by topic, with columns ``share`` (of all tokens), ``words`` and ``attraction`` (of the topic to
-            itself, the diagonal of the weights), and as asked for ``coherence`` and ``documents`` (lists of ids).
+            itself, the diagonal of the weights), and if requested ``coherence`` and ``documents`` (lists of ids).
 
         Examples
         --------
@@ -825,7 +829,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         return topic_table(self, n_words, n_documents, coherence)
 
     def coherence(self, measure: str = "npmi", n_words: int = 10) -> NDArray[np.float64]:
-        """Return how well the first words of each topic go together in the documents fitted.
+        """Return how well the first words of each topic go together in the training documents.
 
         Parameters
         ----------
@@ -867,7 +871,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         return topic_diversity(top_words(self.topic_word_, n_words), n_words)
 
     def diagnostics(self) -> pd.DataFrame:
-        """Return how well the chains agree and move, for quantities that do not depend on how topics are numbered.
+        """Return how well the chains mix, for quantities that do not depend on the numbering of topics.
 
         Chains that are left out because they are stuck (`left_out_chains_`) are left out here as well.
 
@@ -906,7 +910,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         print(self.summary_text(), file=file or sys.stdout)
 
     def summary_text(self, n_topics: int | None = None, width: int = SUMMARY_COLUMNS, folder: str = "MODEL") -> str:
-        """Return what `summary` prints, in so many columns, with the first topics only if `n_topics` is given.
+        """Return what `summary` prints, wrapped to `width` columns, with all topics or the first `n_topics`.
 
         Advice names the model's `folder`.
         """
@@ -930,7 +934,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         Parameters
         ----------
         suggested : int, default=0
-            Links to add per document that are not there.
+            Number of absent links to add per document, the most probable ones.
 
         Returns
         -------
@@ -946,7 +950,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     def _train(
         self, run: TrainingRun, schedule: Schedule, checkpoint: Checkpoint | None, engine: str | Engine
     ) -> RelationalTopicModel:
-        """Run the chains to the end of the schedule, and set the fitted attributes."""
+        """Run the chains to the end of the schedule, set the fitted attributes, and return the model."""
         checkpoints = train(self.get_params(deep=False), run, schedule, checkpoint, self._writer, engine)
         self._set_fitted_attributes(run)
         if checkpoints is not None:
@@ -957,7 +961,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         return self
 
     def _writer(self, folder: ModelFolder, run: TrainingRun) -> RunWriter:
-        """Write a run, and return its writer, which writes chains again."""
+        """Return the writer that saves the chains later, after writing all of the run."""
         framed = hasattr(self, "feature_names_in_")
         return RunWriter(folder, type(self).__name__, self.get_params(deep=False), run, framed=framed)
 
@@ -1014,7 +1018,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
         self.intercept_ = float(run.features.constant @ self.feature_weights_)
 
     def _validate_params(self) -> None:
-        """Raise if a parameter is not what it should be; True and False are numbers to scikit-learn, but not to us."""
+        """Raise if a parameter is invalid; True and False, which scikit-learn accepts as numbers, are rejected here."""
         super()._validate_params()
         for name, kinds in self._parameter_constraints.items():
             value = getattr(self, name)

@@ -168,7 +168,7 @@ def warm_start_state(
     old : TrainingRun
         The run so far.
     corpus : Corpus
-        The changed network, laid out.
+        Tokens and pairs of the changed network.
     network : DocumentNetwork
         The changed network.
     state : State
@@ -247,7 +247,7 @@ def _matched_topics(old: TrainingRun, corpus: Corpus, network: DocumentNetwork, 
 
 
 def _word_positions(old: DocumentNetwork, new: DocumentNetwork) -> NDArray[np.int64]:
-    """Return the number that each word of one network has in another; -1 if none."""
+    """Return the index in `new` of each word of `old`; -1 if there is none."""
     if old.vocabulary is None or new.vocabulary is None:
         return np.where(np.arange(old.n_words) < new.n_words, np.arange(old.n_words), -1)
     place = {word: number for number, word in enumerate(new.vocabulary.tolist())}

@@ -14,7 +14,7 @@ from linktopics.network import DocumentNetwork
 from linktopics.sampler import Seeds
 
 SEED_SHARE, MIN_SEED_TOKENS = 0.01, 10
-"""Default prior tokens of a seed word: this share of the tokens of an average topic, and at least so many."""
+"""Default prior tokens of a seed word: this share of the tokens of an average topic, and at least this many."""
 
 
 def resolve_seed_words(seed_words: Any, seed_weight: int | None, n_topics: int, network: DocumentNetwork) -> Seeds:
@@ -25,11 +25,11 @@ def resolve_seed_words(seed_words: Any, seed_weight: int | None, n_topics: int, 
     seed_words : mapping from topic number to words, sequence of sequences of words, or None
         Words by topic; see `RelationalTopicModel`.
     seed_weight : int or None
-        Prior tokens of each; None is a hundredth of the tokens of an average topic, at least 10.
+        Prior tokens of each word; None is a hundredth of the tokens of an average topic, at least 10.
     n_topics : int
         Number of topics.
     network : DocumentNetwork
-        Its words.
+        The network, for its vocabulary.
     """
     entries: list[tuple[int, int]] = []
     for topic, words in _words_by_topic(seed_words).items():
@@ -55,16 +55,16 @@ def _words_by_topic(seed_words: Any) -> Mapping[Any, Any]:
 
 
 def _word_index(word: Any, network: DocumentNetwork) -> int:
-    """Return the number of a word; without a vocabulary, words are given by number."""
+    """Return the index of a word; without a vocabulary, words are given by index."""
     if network.vocabulary is None:
         if isinstance(word, bool) or not isinstance(word, Integral) or not 0 <= int(word) < network.n_words:
             raise DataError(
-                f"the seed word {word!r} is no number of a word from 0 to {network.n_words - 1}, and the network has "
-                "no vocabulary to look it up in; pass vocabulary= when making the network, or numbers."
+                f"the seed word {word!r} is not a word index from 0 to {network.n_words - 1}, and the network has "
+                "no vocabulary to look it up in; pass vocabulary= when making the network, or indices."
             )
         return int(word)
     if not isinstance(word, str):
-        raise ValueError(f"seed_words holds {word!r}, which is no word; pass a list of words for each topic.")
+        raise ValueError(f"seed_words holds {word!r}, which is not a string; pass a list of words for each topic.")
     found = np.flatnonzero(network.vocabulary == word)
     if not len(found):
         near = difflib.get_close_matches(str(word), network.vocabulary.tolist(), n=3)

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linktopics.diagnostics import mixing_table, mixing_verdict
-from linktopics.stuck_chains import named_chains, say_stuck
+from linktopics.stuck_chains import describe_stuck_chains, named_chains
 
 if TYPE_CHECKING:
     from linktopics.model.estimator import RelationalTopicModel
@@ -39,7 +39,7 @@ def typical_documents(shares: NDArray[np.float64], lengths: NDArray[np.integer],
 
 
 def top_words(topic_word: NDArray[np.float64], n_words: int) -> NDArray[np.int64]:
-    """Return the numbers of the most probable words of each topic."""
+    """Return the indices of the most probable words of each topic."""
     return np.argsort(-topic_word, axis=1, kind="stable")[:, :n_words]
 
 
@@ -68,8 +68,8 @@ def trace_after_burn_in(model: RelationalTopicModel, *, counted: bool = False) -
 def mixing_advice(model: RelationalTopicModel) -> str | None:
     """Return advice about mixing, if there is a problem."""
     draws, left_out = trace_after_burn_in(model, counted=True), model.training_run.left_out
-    advice = mixing_verdict(mixing_table(draws), len(draws["log joint"]), draws, others=bool(left_out))
-    return f"{say_stuck(left_out)} {advice or 'The other chains agree.'}" if left_out else advice
+    advice = mixing_verdict(mixing_table(draws), len(draws["log joint"]), draws, some_left_out=bool(left_out))
+    return f"{describe_stuck_chains(left_out)} {advice or 'The other chains agree.'}" if left_out else advice
 
 
 def summary_text(model: RelationalTopicModel, n_topics: int | None, width: int, folder: str) -> str:
@@ -81,7 +81,7 @@ def summary_text(model: RelationalTopicModel, n_topics: int | None, width: int, 
         "data": repr(model.network_).partition("(")[2].removesuffix(")"),
         "sampling": f"{n_chains} chain{'s' if n_chains > 1 else ''} of {n_sweeps:,} sweeps, the first "
         f"{model.n_burn_in_:,} as burn-in; {len(model.samples_)} samples{without}",
-        "priors": f"alpha {model.alpha_.sum():.3g} in all, beta {model.beta_:.3g}",
+        "priors": f"alpha {model.alpha_.sum():.3g} in total, beta {model.beta_:.3g}",
         "features": ", ".join(f"{name} {mean:+.2f} ± {sd:.2f}" for name, mean, sd in weights) or "none",
         "mixing": _mixing(model.diagnostics()),
         "coherence": f"NPMI {_mean_coherence(model):+.2f} on average, diversity {model.topic_diversity():.2f}",
@@ -107,20 +107,20 @@ def _mean_coherence(model: RelationalTopicModel) -> float:
 
 
 def _too_many_topics(model: RelationalTopicModel) -> str | None:
-    """Return advice if topics repeat one another and are not coherent, so that the text is too short for so many."""
+    """Return advice if topics repeat one another and are not coherent: there is too little text for so many."""
     n_topics, network = len(model.topic_word_), model.network_
     if n_topics == 1 or model.topic_diversity() > MIN_TOPIC_DIVERSITY or _mean_coherence(model) > 0:
         return None
     return (
-        f"The {n_topics} topics hardly differ: the {network.n_tokens:,} words of {len(network):,} documents "
-        "are too few for so many. Take fewer topics, or more text."
+        f"The {n_topics} topics hardly differ: {network.n_tokens:,} words in {len(network):,} documents are too few "
+        "for so many topics. Use fewer topics or more text."
     )
 
 
 def _mixing(table: pd.DataFrame) -> str:
     """Return a line with the worst values of `diagnostics`."""
     if not table[["r_hat", "ess"]].notna().any().all():  # a quantity that never changes has neither
-        return "too few sweeps after burn-in to tell"
+        return "unknown: too few sweeps after burn-in"
     worst, slowest = table["r_hat"].idxmax(), table["ess"].idxmin()
     return (
         f"R-hat of the log joint {table['r_hat']['log joint']:.2f}, largest {table['r_hat'][worst]:.2f} ({worst}); "

@@ -19,9 +19,9 @@ from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import check_sizes
 from linktopics.network.pairs import sample_pairs
 from linktopics.prediction.calibration import LinkCalibration, n_documents_to_hold_out
-from linktopics.prediction.measurement import measure
+from linktopics.prediction.held_out_calibration import measure
 from linktopics.sampler import Corpus, Priors, Sampler, Settings
-from linktopics.sampler.runner import MAX_SWEEPS, Chain, Schedule, quantities, run_chains, start_chains
+from linktopics.sampler.runner import MAX_CHAIN_SWEEPS, Chain, Schedule, quantities, run_chains, start_chains
 from linktopics.storage import Checkpoint, CheckpointWriter, ModelFolder, RunWriter
 
 DEFAULT_LINK_COST = {"full": 4.0, "diagonal": 16.0}
@@ -122,7 +122,7 @@ def train(
     writer: Callable[[ModelFolder, TrainingRun], RunWriter],
     engine: str | Engine,
 ) -> CheckpointWriter | None:
-    """Run the chains to the end of the schedule, and calibrate the model.
+    """Return the writer of checkpoints, after running the chains to the end of the schedule and calibrating the model.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def train(
     checkpoint : Checkpoint or None
         How often to write checkpoints; None writes none.
     writer : callable
-        Writes all of the run to a folder, and returns the `RunWriter` that writes its chains again.
+        Writes all of the run to a folder, and returns the `RunWriter` that saves its chains later.
     engine : {"threads", "ray"} or Engine
         What runs the shards of the chains.
 
@@ -144,15 +144,15 @@ def train(
     CheckpointWriter or None
         Call its `finish` when the model is fitted; None without `checkpoint`.
     """
-    if schedule.length > MAX_SWEEPS:
-        raise ValueError(f"a chain would do {schedule.length:,} sweeps; at most {MAX_SWEEPS:,} are allowed.")
+    if schedule.length > MAX_CHAIN_SWEEPS:
+        raise ValueError(f"a chain would do {schedule.length:,} sweeps; at most {MAX_CHAIN_SWEEPS:,} are allowed.")
     corpus, checkpoints = run.load_corpus(), None
     # An engine that is not available is refused before anything is changed.
-    runs_shards = None if engine == "threads" else resolve_engine(engine)
+    runs_shards = resolve_engine(engine)
     with runs_shards or nullcontext():
         before, run.schedule = (run.schedule, run.calibration), schedule
         if not run.sampled:
-            run.calibration = None  # of other samples
+            run.calibration = None  # it belongs to other samples
         if checkpoint is not None:
             try:
                 checkpoints = CheckpointWriter(writer(checkpoint.folder, run))
@@ -176,7 +176,7 @@ def train(
                 run.calibration = calibrate(parameters, run)
         except KeyboardInterrupt:
             if checkpoints is not None:
-                with suppress(ModelError):  # the writer has warned of it
+                with suppress(ModelError):  # the writer has already warned
                     checkpoints.finish()
             raise
     return checkpoints
@@ -196,18 +196,18 @@ def calibrate(parameters: Parameters, run: TrainingRun) -> LinkCalibration:
     n_jobs, verbose, schedule = parameters["n_jobs"], parameters["verbose"], CALIBRATION_SCHEDULE
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NetworkWarning)  # the whole network has given the same warnings
-        without = warm_started_run(parameters, run, run.counted, run.network.subset(others), for_chains)
-        without.schedule = replace(schedule, n_samples=min(schedule.n_samples, run.schedule.n_samples))
-        without.calibration = LinkCalibration(without.sampling_offset)
+        reduced_run = warm_started_run(parameters, run, run.counted, run.network.subset(others), for_chains)
+        reduced_run.schedule = replace(schedule, n_samples=min(schedule.n_samples, run.schedule.n_samples))
+        reduced_run.calibration = LinkCalibration(reduced_run.sampling_offset)
         run_chains(
-            without.load_corpus(),
-            without.settings,
-            without.chains,
-            without.schedule,
+            reduced_run.load_corpus(),
+            reduced_run.settings,
+            reduced_run.chains,
+            reduced_run.schedule,
             n_jobs=n_jobs,
             verbose=verbose,
-            doing="calibrating",
+            description="calibrating",
         )
-        predictor = without.make_predictor(n_jobs=n_jobs)
-        del without  # free the memory of its tokens, pairs and states
+        predictor = reduced_run.make_predictor(n_jobs=n_jobs)
+        del reduced_run  # free the memory of its tokens, pairs and states
         return measure(run.network, held_out, others, run.sampling_offset, predictor)

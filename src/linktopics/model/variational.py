@@ -7,7 +7,7 @@ indicator of its tokens. The mean field is q(theta_i | gamma_i) prod_n q(z_in | 
     sum_i E[log p(theta_i, z_i, w_i) - log q(theta_i, z_i)] + sum_pairs log p(y_ij | phibar_i * phibar_j) + log-priors
 
 takes the link term at its mean. As log sigmoid is concave, that lies above its expectation, not below: the objective
-approximates the evidence lower bound, and is no strict bound itself.
+approximates the evidence lower bound, and is not a strict bound itself.
 
 One vector per document. With gamma_i = alpha / K + N_i phibar_i, a zero gradient in phi_in means for a token of word w
 
@@ -15,16 +15,16 @@ One vector per document. With gamma_i = alpha / K + N_i phibar_i, a zero gradien
 
 so the K-vector `field_i` stands for all phi of a document, and nothing of size tokens x K is kept.
 
-What rises. With its neighbours fixed, the objective is concave in the phi of one document, but the fixed point above
+Monotonicity. With its neighbours fixed, the objective is concave in the phi of one document, but the fixed point above
 overshoots where links are strong, because phibar_i itself stands in p_ij. Jaakkola and Jordan's quadratic bound of log
 sigmoid (curvature kappa_ij = tanh(s/2) / 2s at score s) and Pinsker's inequality give a minorant, which the damped step
 
     field_i += rho_i (fixed point - field_i),    1 / rho_i = 1 + sum_j kappa_ij range(eta * phibar_j)^2 / (4 N_i)
 
 maximises, so it never lowers the objective. Documents are coloured such that no two of a colour form a pair, and those
-of a colour move together: every sweep of the E step rises, and so do both parts of the M step. One move is not covered:
-the first update of a document after an M step, which meets new topics under a field made for the old ones. It is exact
-without links; with links it might lower the objective, though no EM iteration on Cora did.
+of a colour are updated together: every sweep of the E step raises the objective, and so do both parts of the M step.
+One update is not covered: the first of a document after an M step, which combines new topics with a field computed from
+the old ones. It is exact without links; with links it might lower the objective, though no EM iteration on Cora did.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.errors import DataError
-from linktopics.model.count_input import CountEstimator
+from linktopics.model.count_estimator import CountEstimator
 from linktopics.network.inputs import (
     check_direction,
     resolve_candidates,
@@ -58,10 +58,10 @@ from linktopics.prediction.words_from_links import WordPredictionMixin
 
 Array = NDArray[np.float64]
 
-BLOCK_CELLS = 2**18  # word entries x topics handled at once: bounds the working memory, and fits the processor's cache
+WORD_BLOCK_CELLS = 2**18  # word entries x topics handled at once: bounds the memory, and fits the processor's cache
 DOCUMENT_TOL = 1e-3  # change of phibar in the 1-norm at which a document, or the mean of all in training, has settled
 INTERCEPT_VARIANCE = 100.0  # of its prior; wide, it only keeps the intercept finite when all pairs have one label
-WARM_UP = 10  # EM iterations on words alone: topics that links shape from the start end in worse optima
+WARM_UP_ITERATIONS = 10  # EM iterations on words alone: topics that links shape from the start end in worse optima
 
 
 class LinkRegression:
@@ -141,8 +141,8 @@ def colour_classes(pairs: csr_array) -> list[NDArray[np.intp]]:
 
 
 def split(documents: NDArray[np.intp], sizes: NDArray[np.integer], n_topics: int) -> list[NDArray[np.intp]]:
-    """Return `documents` in blocks of about `BLOCK_CELLS` entries x topics."""
-    run = np.cumsum(sizes[documents]) * n_topics // BLOCK_CELLS
+    """Return `documents` in blocks of about `WORD_BLOCK_CELLS` entries x topics."""
+    run = np.cumsum(sizes[documents]) * n_topics // WORD_BLOCK_CELLS
     return np.split(documents, np.flatnonzero(np.diff(run)) + 1)
 
 
@@ -169,7 +169,7 @@ class MeanField:
         return topic_shares(self.expected, self.lengths)
 
     def sweep(self, weights: Array) -> float:
-        """Update phi and gamma of every document once; return the mean change of phibar in the 1-norm."""
+        """Return the mean change of phibar in the 1-norm, after updating phi and gamma of every document once."""
         before = self.phibar
         phibar = before.copy()
         for block, counts, pairs in self.blocks:
@@ -220,13 +220,14 @@ class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, Trans
         so an exact M step, and the posterior mean under Dirichlet(beta), so `beta` means what it means in the samplers.
     negatives : float, optional
         None: links only, with pseudo-observations. Else non-links are sampled: below 1, that fraction of the
-        unobserved pairs (Chen et al. use 0.002 here); from 1 on, that number per link.
+        unobserved pairs (Chen et al. use 0.002 here); 1 or more, that number per link.
     n_pseudo : float, optional
         Without `negatives`: the number (rho) of pseudo-non-links between two documents of prior mean topic shares;
         by default as many as links.
     weight_variance : float, default=1.0
-        Variance of the Gaussian prior of the link weights, in both modes. Pseudo-observations alone do not hold them: a
-        topic that linked documents hardly share runs to minus infinity. The intercept's prior has variance 100.
+        Variance of the Gaussian prior of the link weights, in both modes. Pseudo-observations alone do not bound them:
+        the weight of a topic that linked documents hardly share goes to minus infinity. The intercept's prior has
+        variance 100.
     max_iter, max_doc_iter : int, default=100 and 20
         Most EM iterations (the first ten, or half, on words alone), and sweeps over the documents in each.
     tol : float, default=1e-4
@@ -322,7 +323,7 @@ class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, Trans
         counts = csr_array(network.counts, dtype=np.float64)
         field = MeanField(counts, pairs, self._first_topics(counts, rng), self.alpha / self.n_topics, self.beta)
         weights, bounds, clock = np.zeros(self.n_topics + 1), [], np.zeros(2)
-        warm_up = min(WARM_UP, self.max_iter // 2)
+        warm_up = min(WARM_UP_ITERATIONS, self.max_iter // 2)
         for iteration in range(self.max_iter):
             start = time.perf_counter()
             for _ in range(self.max_doc_iter):
@@ -441,7 +442,7 @@ class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, Trans
         Returns
         -------
         ndarray of shape (n_documents, n_words)
-            The topics' words, mixed by the variational posterior of a document as long as those fitted are on average.
+            Words of topics, mixed by the variational posterior of a document of the training documents' average length.
 
         Examples
         --------
@@ -475,4 +476,4 @@ class VariationalRTM(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin, Trans
 
     def _check_links(self) -> None:
         if self.network_.n_links == 0:
-            raise DataError("the model was fitted without links, so it cannot tell which are likely.")
+            raise DataError("the model was fitted without links, so it cannot predict them.")

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from linktopics.errors import DataError
 from linktopics.network.inputs import report_unseen
-from linktopics.network.links import list_pairs, unframed_links
+from linktopics.network.links import links_as_values, list_pairs
 from linktopics.network.network import DocumentNetwork
 from linktopics.network.validation import list_values, named_columns, split_texts
 
@@ -32,7 +32,7 @@ def extended_network(
     named = names is not None
     n_old, n_new = len(network), len(listed)
     if names is None:
-        if network._has_names:
+        if network.has_names:
             raise DataError("the network has ids, and the new documents have none; pass ids=, or a dict of texts.")
         names = list(range(n_old, n_old + n_new))
     words = _with_grown_vocabulary(network, listed) if grow_vocabulary else network
@@ -41,7 +41,7 @@ def extended_network(
         report_unseen(network, listed, int(new_counts.sum()))
 
     def joined(old: np.ndarray | None, given: Any, name: str) -> list[Any] | None:
-        """Return two columns as one; None stands for values that one of them lacks."""
+        """Return the values of old and new documents as one list, with None for missing ones."""
         if old is None and given is None:
             return None
         new = [None] * n_new
@@ -58,7 +58,7 @@ def extended_network(
     }
     result = DocumentNetwork(
         sparse.vstack([words.counts, new_counts], format="csr"),
-        [*network.ids[network.links].tolist(), *([] if links is None else list_pairs(unframed_links(links)))],
+        [*network.ids[network.links].tolist(), *([] if links is None else list_pairs(links_as_values(links)))],
         directed=network.directed,
         ids=[*network.ids.tolist(), *names],
         vocabulary=words.vocabulary,
@@ -69,12 +69,12 @@ def extended_network(
         vectorizer=words.vectorizer,
         strict=strict,
     )
-    result._has_names = named
+    result.has_names = named
     return result
 
 
 def _with_grown_vocabulary(network: DocumentNetwork, texts: list[str]) -> DocumentNetwork:
-    """Return the network with the new words of texts after the old ones, in their order.
+    """Return the network with the new words of the texts appended to its vocabulary, in their order.
 
     Words that old texts have and the vocabulary lacks were left out on purpose, as too rare or too frequent, and stay
     out.
@@ -82,13 +82,13 @@ def _with_grown_vocabulary(network: DocumentNetwork, texts: list[str]) -> Docume
     unseen = network.unseen_words(texts)
     if unseen is None or not hasattr(network.vectorizer, "vocabulary_"):
         raise DataError(
-            "the vocabulary can only grow where the network's vectorizer is like scikit-learn's CountVectorizer; leave "
+            "the vocabulary can only grow if the network's vectorizer is like scikit-learn's CountVectorizer; leave "
             "out grow_vocabulary=True, or make a new network from all texts."
         )
     assert network.vocabulary is not None
     if network.texts is None:
         raise DataError(
-            "the vocabulary can only grow where the network has its texts: without them new words look the same as "
+            "the vocabulary can only grow if the network has its texts: without them new words look the same as "
             "those that were left out; leave out grow_vocabulary=True, or make a new network from all texts."
         )
     left_out: set[str] = set().union(*(network.unseen_words(network.texts) or []))

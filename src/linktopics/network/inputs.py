@@ -18,23 +18,23 @@ from linktopics.errors import DataError, NetworkWarning, UnseenWordsWarning
 from linktopics.network import DocumentNetwork
 from linktopics.network.report import numbered
 from linktopics.network.validation import (
-    NUMBERS,
+    NUMERIC_KINDS,
     as_count_matrix,
     as_wide_csr,
     check_convertible,
     check_counts,
 )
 from linktopics.utils.checks import check_whole_number
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
 CHUNK_ENTRIES = 2**20
-"""Counts that are added up at once."""
+"""Number of counts that are summed at once."""
 
-MAX_TOKENS_OF_A_KIND = 2**24
-"""float32 counts whole numbers up to here."""
+MAX_EXACT_COUNT = 2**24
+"""Up to here, float32 represents all whole numbers; tokens of a word and of a document are below it."""
 
-MAX_DOCUMENTS, MAX_WORDS = 2**30 - 1, 2**31 - 1
-"""Numbers of documents, and twice those, and numbers of words are 32-bit integers."""
+MAX_NETWORK_DOCUMENTS, MAX_NETWORK_WORDS = 2**30 - 1, 2**31 - 1
+"""Indices of documents (and twice those) and of words are stored as 32-bit integers."""
 
 
 def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
@@ -42,7 +42,10 @@ def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
 
     The tokens of a word include its prior tokens as a seed word.
     """
-    for n, most, what in ((network.n_documents, MAX_DOCUMENTS, "documents"), (network.n_words, MAX_WORDS, "words")):
+    for n, most, what in (
+        (network.n_documents, MAX_NETWORK_DOCUMENTS, "documents"),
+        (network.n_words, MAX_NETWORK_WORDS, "words"),
+    ):
         if n > most:
             raise DataError(f"the network has {n:,} {what}; at most {most:,} can be numbered. Leave some out.")
     words = np.arange(network.n_words) if network.vocabulary is None else network.vocabulary
@@ -50,10 +53,10 @@ def check_sizes(network: DocumentNetwork, seed_weight: float = 0.0) -> None:
         (_word_totals(network) + int(seed_weight), "word", words),
         (network.lengths, "document", network.ids),
     ):
-        if counts.max() >= MAX_TOKENS_OF_A_KIND:
+        if counts.max() >= MAX_EXACT_COUNT:
             raise DataError(
                 f"{what} {names.tolist()[int(np.argmax(counts))]!r} has {int(counts.max()):,} tokens; at most "
-                f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Leave out very frequent words or split documents."
+                f"{MAX_EXACT_COUNT - 1:,} can be counted. Leave out very frequent words or split documents."
             )
 
 
@@ -80,11 +83,11 @@ def resolve_network(estimator: BaseEstimator, X: Any, links: Any, directed: bool
     links : array-like of shape (n_links, 2), square sparse matrix or None
         Links between the rows of a count matrix; a DocumentNetwork brings its own.
     directed : bool or None
-        Whether the direction of links counts; None is as in the network (a count matrix is directed).
+        Whether the direction of links matters; None is as in the network (a count matrix is directed).
     """
     if isinstance(X, DocumentNetwork):
         if links is not None:
-            raise DataError("links were given beside a DocumentNetwork, which has its own; leave out links=.")
+            raise DataError("links were given together with a DocumentNetwork, which has its own; leave out links=.")
         if directed and not X.directed:
             raise DataError("directed=True, but the network is undirected: its links have no direction to learn.")
         estimator.n_features_in_ = X.n_words
@@ -113,7 +116,7 @@ def _validated(estimator: BaseEstimator, X: Any, **settings: Any) -> Any:
     given = check_convertible(X)
     if issparse(given):
         # scikit-learn adds up repeated entries in the type they have, which may be too narrow for the sum
-        X = as_wide_csr(given) if given.format != "csr" and given.dtype.kind in NUMBERS else given
+        X = as_wide_csr(given) if given.format != "csr" and given.dtype.kind in NUMERIC_KINDS else given
     return validate_data(estimator, X, accept_sparse="csr", ensure_all_finite=False, **settings)
 
 
@@ -141,7 +144,7 @@ class Documents:
         """Return the documents of a network."""
         return cls(network.counts, network.ids, network.columns)
 
-    def named(self, feature: str) -> NDArray:
+    def require_ids(self, feature: str) -> NDArray:
         """Return the ids; raise if there are none, naming the feature that needs them."""
         if self.ids is None:
             raise DataError(
@@ -165,7 +168,7 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
     fitted: DocumentNetwork = estimator.network_
     ids, columns = None, {}
     if isinstance(X, DocumentNetwork):
-        ids, columns = X.ids if X._has_names else None, X.columns
+        ids, columns = X.ids if X.has_names else None, X.columns
     if isinstance(X, Mapping) and not issparse(X):  # SciPy's dok_matrix is a dict
         ids = np.fromiter(X, dtype=object, count=len(X))
         X = list(X.values())  # texts by id, as for `DocumentNetwork.from_texts`
@@ -184,16 +187,16 @@ def resolve_documents(estimator: BaseEstimator, X: Any) -> Documents:
         checked = _validated(estimator, X, reset=False)
         counts = check_counts(as_count_matrix(checked), np.arange(checked.shape[0]), fitted.vocabulary)
     lengths = counts.sum(axis=1, dtype=np.int64)
-    if lengths.max(initial=0) >= MAX_TOKENS_OF_A_KIND:
+    if lengths.max(initial=0) >= MAX_EXACT_COUNT:
         raise DataError(
             f"document number {int(np.argmax(lengths))} has {int(lengths.max()):,} tokens; at most "
-            f"{MAX_TOKENS_OF_A_KIND - 1:,} can be counted. Split it."
+            f"{MAX_EXACT_COUNT - 1:,} can be counted. Split it."
         )
     empty = np.flatnonzero(np.diff(counts.indptr) == 0)
     if len(empty):
         warn_user(
             f"{numbered(len(empty), 'document')} without a known word (the first is number {empty[0]}) "
-            f"{'has' if len(empty) == 1 else 'have'} only the prior to go by.",
+            f"{'gets its' if len(empty) == 1 else 'get their'} topics from the prior alone.",
             NetworkWarning,
         )
     return Documents(counts, ids, columns)
@@ -229,12 +232,12 @@ def check_direction(direction: str) -> None:
 
 
 def check_top(top: Any) -> None:
-    """Raise if `top` is not a number of things to list."""
+    """Raise ValueError if `top` is not a whole number of at least 1."""
     check_whole_number("top", top, 1)
 
 
 def check_interval(interval: Any) -> None:
-    """Raise if `interval` is not a share of the posterior samples."""
+    """Raise ValueError if `interval` is not between 0 and 1."""
     if not (isinstance(interval, Real) and 0 < float(interval) < 1):
         raise ValueError(f"interval is {interval!r}; it must be a number between 0 and 1.")
 
@@ -247,7 +250,7 @@ def resolve_links(
     Parameters
     ----------
     fitted : DocumentNetwork
-        The training documents. Where it is undirected, the links of `linked_by` are links like the others.
+        The training documents. If it is undirected, `linked_by` gives further links like those of `links`.
     links, linked_by : sequence of sequences of ids, or None
         For each new document the training documents it links to, and those that link to it.
     """
@@ -266,7 +269,7 @@ def resolve_links(
 
 
 def as_many(links: Any) -> Any:
-    """Return the links of one document, a flat sequence of ids, as a list of one such sequence; others unchanged."""
+    """Return a flat sequence of ids, the links of one document, as a list of one sequence; anything else unchanged."""
     of_many = list | tuple | set | frozenset | np.ndarray
     several = isinstance(links, Sequence | np.ndarray) and any(isinstance(x, of_many) for x in links)
     return links if links is None or several or isinstance(links, str) else [links]
@@ -293,7 +296,7 @@ def _are_texts(X: Any) -> bool:
 
 
 def _check_columns(fitted: DocumentNetwork, X: Any) -> None:
-    """Raise if the columns of a data frame are named, but not as the words fitted are."""
+    """Raise if the columns of a data frame have names that differ from the fitted words."""
     columns = getattr(X, "columns", None)
     if columns is None or fitted.vocabulary is None or not all(isinstance(name, str) for name in columns):
         return

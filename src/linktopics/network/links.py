@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from linktopics.errors import DataError
-from linktopics.network.validation import N_EXAMPLES, NUMBERS, as_list, as_wide_csr, check_sound
+from linktopics.network.validation import N_EXAMPLES, NUMERIC_KINDS, as_list, as_wide_csr, check_sparse
 
 
 def clean_links(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -> tuple[np.ndarray, dict[str, Any]]:
@@ -48,7 +48,7 @@ def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -
     n_documents = len(ids)
     if links is None:
         return [], np.empty((0, 2), dtype=np.int64), ""
-    links = unframed_links(links)
+    links = links_as_values(links)
     if sparse.issparse(links) or (
         isinstance(links, np.ndarray) and links.shape == (n_documents, n_documents) and n_documents != 2
     ):
@@ -69,8 +69,8 @@ def _resolve_ends(links: Any, ids: np.ndarray, *, by_id: bool, directed: bool) -
     return links, _ends_from_indices(links), f"documents are numbered from 0 to {n_documents - 1}"
 
 
-def unframed_links(links: Any) -> Any:
-    """Return the values of a frame of links, and others unchanged; raise if some are masked."""
+def links_as_values(links: Any) -> Any:
+    """Return the values of a data frame of links, and anything else unchanged; raise if some are masked."""
     links = links.to_numpy() if hasattr(links, "to_numpy") else links
     if np.ma.is_masked(links):
         raise DataError("links has masked values; leave out such pairs, or put 0 in a matrix (links.filled(0)).")
@@ -78,7 +78,7 @@ def unframed_links(links: Any) -> Any:
 
 
 def list_pairs(links: Any) -> list[tuple[Any, Any]]:
-    """Return links that are no matrix as a list of pairs of ends."""
+    """Return links that are not a matrix as a list of (source, target) pairs."""
     if sparse.issparse(links):
         raise DataError(f"links is a {type(links).__name__}; pass pairs of documents.")
     if not hasattr(links, "__iter__"):
@@ -100,8 +100,8 @@ def _matrix_ends(matrix: Any, n_documents: int, *, directed: bool) -> np.ndarray
             "a row and a column for each document, in the order of the counts."
         )
     if sparse.issparse(matrix):
-        check_sound(matrix, "the link matrix")
-    if matrix.dtype.kind not in NUMBERS:
+        check_sparse(matrix, "the link matrix")
+    if matrix.dtype.kind not in NUMERIC_KINDS:
         raise DataError(f"the link matrix must hold numbers or booleans; its values are of type {matrix.dtype}.")
     if sparse.issparse(matrix):
         coordinates = as_wide_csr(matrix).tocoo()
@@ -131,7 +131,7 @@ def _ends_from_indices(links: Any) -> np.ndarray:
     if not whole.all():
         pair = tuple(as_list(links[int(np.argmin(whole))]))
         raise DataError(
-            f"links are pairs of document indices here, but {pair!r} is none; "
+            f"links are pairs of document indices here, but {pair!r} is not; "
             "pass integers, or pass ids= to name documents by their ids."
         )
     return np.asarray(links).astype(np.int64).reshape(-1, 2)
@@ -165,7 +165,7 @@ def _ends_from_ids(links: Any, ids: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def _check_booleans(pairs: list[Any], ids: np.ndarray) -> None:
-    """Raise if True or False are ends, which Python takes for 1 and 0, unless documents are named so."""
+    """Raise if an end is True or False, which Python treats as 1 and 0, unless these are ids."""
     booleans = {bool, np.bool_}
     if booleans.isdisjoint(type(end) for pair in pairs for end in pair) or bool in set(map(type, ids.tolist())):
         return

@@ -29,7 +29,7 @@ from linktopics.network.validation import (
     check_unique,
     check_words,
 )
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
 
 class DocumentNetwork:
@@ -54,14 +54,14 @@ class DocumentNetwork:
     titles, labels, texts : sequence, optional
         One for each document.
     columns : mapping from str to sequence, or data frame, optional
-        What else is known about the documents (year, venue, authors), for features of pairs; a value for each document.
+        Further data about the documents (year, venue, authors), for pair features; one value per document.
     vectorizer : object, optional
-        What turned texts into counts, to do the same with new texts: anything with a method `transform`.
+        The object that turned texts into counts, and does so for new texts; it needs a method `transform`.
     strict : bool, default=False
         Make self links, duplicates, unknown ends and empty documents an error. Otherwise such links are dropped, empty
         documents are kept, `report` counts them and a `NetworkWarning` says so.
     link_ends : {"ids", "indices"}, optional
-        How pairs in `links` name documents, where the default ("ids" if `ids` are given) does not hold.
+        How pairs in `links` name documents; by default "ids" if `ids` are given, else "indices".
 
     Attributes
     ----------
@@ -73,6 +73,8 @@ class DocumentNetwork:
         As given; `ids` is never None.
     columns : dict from str to ndarray
         As given.
+    has_names : bool
+        Whether the documents were given ids; otherwise `ids` are their indices.
     report : NetworkReport
         What was dropped.
 
@@ -109,14 +111,14 @@ class DocumentNetwork:
         if vocabulary is None and hasattr(counts, "columns") and all(isinstance(name, str) for name in counts.columns):
             vocabulary = counts.columns
         if link_ends not in (None, "ids", "indices"):
-            raise DataError(f'link_ends is {link_ends!r}; it is "ids", "indices" or None.')
+            raise DataError(f'link_ends is {link_ends!r}; it must be "ids", "indices" or None.')
         self.directed = check_flag(directed, "directed")
         check_flag(strict, "strict")
         matrix = as_count_matrix(counts)
         n_documents, n_words = matrix.shape
         given_ids = as_column(ids, n_documents, "ids")
         self.ids: np.ndarray = np.arange(n_documents) if given_ids is None else given_ids
-        self._has_names = given_ids is not None
+        self.has_names = given_ids is not None
         check_unique(self.ids, "ids", "give every document its own id")
         self.vocabulary: np.ndarray | None = as_column(vocabulary, n_words, "vocabulary", "words")
         if self.vocabulary is not None:
@@ -137,7 +139,7 @@ class DocumentNetwork:
         self._warn(strict=strict)
 
     def _report(self, **link_faults: Any) -> NetworkReport:
-        """Return the report on faults in the links, which are given, and on empty documents."""
+        """Return the report, from the given faults in the links and the empty documents."""
         empty = np.flatnonzero(self.lengths == 0)
         examples = tuple(self.ids[empty[:N_EXAMPLES]].tolist())
         return NetworkReport(**link_faults, n_empty_documents=len(empty), empty_documents=examples)
@@ -154,6 +156,45 @@ class DocumentNetwork:
         warn_user(f"{self.report.brief()} (its report, or linktopics info, has examples).", NetworkWarning)
 
     @classmethod
+    def from_checked_parts(
+        cls,
+        counts: sparse.csr_array,
+        links: np.ndarray,
+        *,
+        directed: bool,
+        ids: np.ndarray,
+        has_names: bool,
+        vocabulary: np.ndarray | None,
+        titles: np.ndarray | None,
+        labels: np.ndarray | None,
+        texts: np.ndarray | None,
+        columns: dict[str, np.ndarray],
+        vectorizer: Any,
+        report: NetworkReport,
+    ) -> DocumentNetwork:
+        """Return a network of the attributes of another one, such as one read from a file, without checking them.
+
+        Parameters
+        ----------
+        counts, links, directed, ids, has_names, vocabulary, titles, labels, texts, columns, vectorizer, report
+            The attributes of these names.
+
+        Examples
+        --------
+        >>> network = DocumentNetwork([[2, 1], [0, 3]], [(0, 1)])
+        >>> parts = {name: value for name, value in vars(network).items() if not name.startswith("_")}
+        >>> DocumentNetwork.from_checked_parts(**parts)
+        DocumentNetwork(2 documents, 2 words, 6 tokens, 1 directed link)
+        """
+        network = cls.__new__(cls)
+        network.counts, network.links, network.directed = counts, links, directed
+        network.ids, network.has_names, network.vocabulary = ids, has_names, vocabulary
+        network.titles, network.labels, network.texts = titles, labels, texts
+        network.columns, network.vectorizer, network.report = columns, vectorizer, report
+        network._positions = None
+        return network
+
+    @classmethod
     def from_texts(
         cls,
         texts: Sequence[str] | Mapping[Any, str],
@@ -167,16 +208,16 @@ class DocumentNetwork:
         directed: bool = True,
         strict: bool = False,
     ) -> DocumentNetwork:
-        r"""Make a network from texts and pairs of ids (of indices, where there are no ids).
+        r"""Return a network of texts and pairs of ids (indices if there are no ids).
 
         Parameters
         ----------
         texts : sequence of str, or mapping from id to text
             The documents.
         vectorizer : object, optional
-            Anything with `fit_transform`, `transform` and `get_feature_names_out` that counts words; it is fitted here.
-            By default scikit-learn's ``CountVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]\w+\b")``:
-            lower case, English stop words left out, words of two or more characters that begin with a letter.
+            Counts words; it needs `fit_transform`, `transform` and `get_feature_names_out`, and is fitted here. By
+            default scikit-learn's ``CountVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]\w+\b")``:
+            words are lower-cased, have two or more characters and begin with a letter; English stop words are left out.
         links, ids, titles, labels, columns, directed, strict
             As in `DocumentNetwork`.
 
@@ -206,7 +247,7 @@ class DocumentNetwork:
         vectorizer: Any = None,
         strict: bool = False,
     ) -> DocumentNetwork:
-        """Make a network from a networkx graph; a `DiGraph` gives a directed one.
+        """Return the network of a networkx graph; a `DiGraph` gives a directed one.
 
         Parameters
         ----------
@@ -251,7 +292,7 @@ class DocumentNetwork:
         vectorizer: Any = None,
         strict: bool = False,
     ) -> DocumentNetwork:
-        """Make a network from pandas or polars frames, one of documents and one of links.
+        """Return the network of pandas or polars frames, one of documents and one of links.
 
         Parameters
         ----------
@@ -283,13 +324,14 @@ class DocumentNetwork:
     def from_linqs(
         cls, path: str | os.PathLike[str], *, directed: bool = True, strict: bool = False
     ) -> DocumentNetwork:
-        r"""Read a data set of the LINQS group (Cora, Citeseer, WebKB): `.content` and `.cites` files, also gzipped.
+        r"""Return a network of the LINQS group (Cora, Citeseer, WebKB) from its `.content` and `.cites` files.
 
         Parameters
         ----------
         path : path
-            A folder with one or several pairs of files, or one `.content` file with its `.cites` beside it. A line
-            ``cited citing`` is a link from the citing document to the cited one. Words are named w0, w1, ...
+            A folder with one or several pairs of files, or one `.content` file with its `.cites` beside it; all
+            may be gzipped. A line ``cited citing`` is a link from the citing document to the cited one. Words are named
+            w0, w1, ...
         directed, strict
             As in `DocumentNetwork`.
 
@@ -320,17 +362,17 @@ class DocumentNetwork:
         directed: bool = True,
         strict: bool = False,
     ) -> DocumentNetwork:
-        r"""Read LDA-C word counts with a file of links; all files may be gzipped.
+        r"""Return the network of LDA-C word counts and a file of links; all files may be gzipped.
 
         Parameters
         ----------
         path : path
-            The documents: a line ``word:count word:count ...`` for each, words numbered from 0, with or without Blei's
-            leading number of distinct words; a blank line is a document without words. Or a folder, in which the files
-            are found by their names: documents.txt or a single `.dat`, vocab.txt,
-            links.txt or cites.txt, titles.txt, ids.txt.
+            A file with one line ``word:count word:count ...`` per document, words numbered from 0, with or without
+            Blei's leading number of distinct words; a blank line is a document without words. Or a folder, in which
+            files are found by name: documents.txt or a single `.dat`, vocab.txt, links.txt or cites.txt, titles.txt,
+            ids.txt.
         links : path, optional
-            A line ``source target`` for each link, documents numbered from 0; what follows on the line is not read.
+            A file with one line ``source target`` per link, documents numbered from 0; the rest of a line is ignored.
         vocabulary, titles : path, optional
             One word, one title per line.
         ids : path, optional
@@ -367,7 +409,7 @@ class DocumentNetwork:
         vectorizer: Any = None,
         strict: bool = False,
     ) -> DocumentNetwork:
-        r"""Read documents from JSON lines and links from CSV; both may be gzipped.
+        r"""Return the network of documents in JSON lines and links in CSV; both may be gzipped.
 
         Parameters
         ----------
@@ -406,14 +448,14 @@ class DocumentNetwork:
         vectorizer: Any = None,
         strict: bool = False,
     ) -> DocumentNetwork:
-        """Read a folder of Markdown and text files, such as a notes vault; links are found in the texts.
+        """Return the network of a folder of Markdown and text files, such as a notes vault, and the links in the texts.
 
         Ids are paths below `path`, without `.md`, `.markdown` or `.txt` where they stay unique; labels are the topmost
         folders; tags of the front matter become the column `tags`. Hidden files and folders are left out.
 
         A link leads from the file that holds it: ``[text](path.md)``, also by reference, or ``[[name]]``, found as in
         Obsidian by path, file name, alias or title. It counts once per pair of files. A link to a file that does not
-        exist has an unknown end; links to the web, images and other files, and those in code, are no links.
+        exist has an unknown end; links to the web, to images and other files, and links in code, are ignored.
 
         Words are those of the title and the text. Link targets, URLs, HTML tags and front matter are left out, and so
         are blocks of code: their keywords are the same whatever they are about. Code within a sentence is kept.
@@ -529,7 +571,7 @@ class DocumentNetwork:
         links = place[self.links]
         part = self._with_links(links[(links >= 0).all(axis=1)], directed=self.directed)
         part.counts = self.counts[chosen]
-        part._has_names = True  # if only by their place in the whole
+        part.has_names = True  # at least their indices in the whole network
         for name in ("ids", "titles", "labels", "texts"):
             column = getattr(self, name)
             setattr(part, name, None if column is None else column[chosen])
@@ -609,7 +651,7 @@ class DocumentNetwork:
         ids: Iterable[Hashable] | None = None,
         columns: Mapping[str, Iterable[Any]] | None = None,
     ) -> DocumentNetwork:
-        """Return new texts, counted by the network's vectorizer, with what else is known of them for features of pairs.
+        """Return a network of new texts, counted by this network's vectorizer, with ids and columns for pair features.
 
         Parameters
         ----------
@@ -689,7 +731,7 @@ class DocumentNetwork:
         return digest.hexdigest()
 
     def summary(self, file: TextIO | None = None) -> None:
-        """Print what the network is, and what its report says.
+        """Print the sizes of the network and what its report says.
 
         Examples
         --------

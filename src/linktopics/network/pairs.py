@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from linktopics.errors import NetworkWarning
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
 if TYPE_CHECKING:
     from linktopics.network.network import DocumentNetwork
 
 Direction = Literal["both", "out", "in"]
-"""Links from a document, links to it, or either; where links have no direction, all of them are "out"."""
+"""Links from a document, links to it, or both; undirected links are "out"."""
 
 MAX_NEGATIVES = 1_000_000
 """A fraction that would draw more non-links than this is replaced by `NEGATIVES_PER_LINK`."""
@@ -29,11 +29,11 @@ NEGATIVES_PER_LINK = 5
 """Non-links per link in networks too large for a fraction of all pairs."""
 
 CHUNK_PAIRS = 2**20
-"""Pairs that are computed at once, to need little memory besides the result."""
+"""Number of pairs computed at once, to use little memory besides the result."""
 
 AUTO_FRACTION = 0.01
 AUTO_PER_LINK = (NEGATIVES_PER_LINK, 20)
-"""What "auto" draws: this fraction of the unobserved pairs, but so many per link at least and at most."""
+"""What "auto" draws: this fraction of the unobserved pairs, but at least and at most this many per link."""
 
 
 @dataclass(frozen=True)
@@ -77,18 +77,17 @@ def sample_pairs(
     directed : bool
         Whether (i, j) and (j, i) are two pairs or one.
     negatives : float or "auto"
-        "auto" is 1 % of the unobserved pairs, but from 5 to 20 per link, and at most `MAX_NEGATIVES` unless 5 per link
-        are more. Below 1, the fraction of the unobserved pairs to draw; from 1 on, the number of non-links per link.
-        A fraction that means more than `MAX_NEGATIVES` pairs, or not one, is replaced by `NEGATIVES_PER_LINK` with a
-        warning. Zero means links alone.
-        A network without links gets no non-links either.
+        "auto" is 1 % of the unobserved pairs, but at least 5 and at most 20 per link, and at most `MAX_NEGATIVES`
+        unless 5 per link are more. Below 1: the fraction of the unobserved pairs to draw; 1 or more: the number of
+        non-links per link. A fraction that amounts to more than `MAX_NEGATIVES` pairs, or to none, is replaced by
+        `NEGATIVES_PER_LINK` with a warning. Zero means links alone. A network without links gets no non-links either.
     rng : numpy.random.Generator
         Source of randomness.
 
     Returns
     -------
     TrainingPairs
-        Never a self pair, never a link among the non-links, no pair twice.
+        Without self pairs, links among the non-links or duplicates.
 
     Examples
     --------
@@ -132,7 +131,7 @@ def _n_negatives(negatives: float | str, n_unobserved: int, n_links: int) -> int
     if instead == wanted:  # there is no unlinked pair
         return wanted
     too_many = f"over the limit of {MAX_NEGATIVES:,} for a fraction"
-    why = too_many if wanted else "which leaves links with nothing to differ from"
+    why = too_many if wanted else "which leaves nothing to compare the links with"
     warn_user(
         f"negatives={negatives:g} of {n_unobserved:,} unlinked pairs would be {wanted:,} non-links, {why}; "
         f"{NEGATIVES_PER_LINK} per link, {instead:,}, are drawn instead. Pass "
@@ -162,7 +161,7 @@ def _row_starts(n_documents: int, directed: bool) -> NDArray[np.int64]:
 
 
 def _rank(pairs: NDArray[np.int64], n_documents: int, directed: bool) -> NDArray[np.int64]:
-    """Return the place of each pair when all pairs of different documents are written row by row."""
+    """Return the rank of each pair among all pairs of different documents, ordered row by row."""
     i, j = pairs.T
     within = j - (j > i) if directed else j - i - 1
     return _row_starts(n_documents, directed)[i] + within

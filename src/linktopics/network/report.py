@@ -17,7 +17,7 @@ _KINDS = {
     "duplicate_links": ("duplicate link", "", "give each link once"),
     "empty_documents": ("document", " without words", "remove documents without words"),
 }
-"""For each field of examples: what one is called, the words after that, and the cure."""
+"""For each field of examples: the noun, a phrase that follows it, and the remedy."""
 
 
 def numbered(number: int, noun: str) -> str:
@@ -34,7 +34,7 @@ class NetworkReport:
     n_links_given : int
         Links that were passed, before any was dropped.
     n_unknown_ends, n_self_links, n_duplicate_links : int
-        Links dropped because an end is no document, both ends are one document, or the link was there already.
+        Links dropped because an end is not a document, both ends are the same document, or the link is a duplicate.
     n_empty_documents : int
         Documents without words; they are kept.
     unknown_ends, self_links, duplicate_links, empty_documents : tuple
@@ -95,9 +95,9 @@ class NetworkReport:
         return "; ".join(f"{_verb(field)} {finding}" for field, finding in self.findings(examples=False).items())
 
     def faults(self) -> str:
-        """Return what was found and how to cure it, for an error."""
+        """Return what was found and how to correct it, for an error."""
         findings = self.findings()
-        return f"{'; '.join(findings.values())}. Cure: {'; '.join(_KINDS[field][2] for field in findings)}"
+        return f"{'; '.join(findings.values())}. To correct this, {'; '.join(_KINDS[field][2] for field in findings)}"
 
     def __str__(self) -> str:
         return " ".join(self.describe()) or "Nothing was dropped and no document is empty."

@@ -1,4 +1,4 @@
-"""The checks every document network passes: counts, ids, columns and links as users pass them, cleaned or refused."""
+"""Checks of the counts, ids, columns and links that users pass for a network; they are cleaned or refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linktopics.errors import DataError
 
 MAX_COUNT = np.iinfo(np.int32).max
 N_EXAMPLES = 3
-NUMBERS = "biuf"
+NUMERIC_KINDS = "biuf"
 """Kinds of NumPy types that counts and link matrices may have."""
 
 
@@ -25,7 +25,7 @@ def as_list(values: Iterable[Any]) -> list[Any]:
 
 
 def list_values(values: Any, name: str, of: str) -> list[Any]:
-    """Return values that a user passed as a list; raise if they are none."""
+    """Return the user's values as a list; raise if they are not a sequence."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) != 1:
         what = "a single string" if isinstance(values, str | bytes) else f"of type {type(values).__name__}"
         raise DataError(f"{name} is {what}; pass a list with {of}.")
@@ -56,7 +56,7 @@ def _column(values: Any, length: int, name: str, of: str = "documents") -> np.nd
     kinds = {type(value) for value in listed}
     if kinds and (kinds <= {int, float} or kinds == {bool}):
         numbers = np.array(listed)
-        # where integers meet fractions or the limits of 64 bits, NumPy rounds them
+        # beside fractions, or beyond 64 bits, NumPy rounds large integers
         if numbers.dtype.kind in "iub" or int not in kinds or max(abs(x) for x in listed if type(x) is int) <= 2**53:
             return numbers
     return np.fromiter(listed, dtype=object, count=length)
@@ -83,7 +83,7 @@ def check_columns(columns: Any, n_documents: int) -> dict[str, np.ndarray]:
 
 
 def named_columns(columns: Any) -> dict[str, Any]:
-    """Return the values of each column, not yet checked; raise if there are none, or names that are no strings."""
+    """Return the values of each column, not yet checked; raise for other types, and for names that are not strings."""
     if columns is None:
         return {}
     if not (hasattr(columns, "keys") or hasattr(columns, "columns")):
@@ -91,13 +91,13 @@ def named_columns(columns: Any) -> dict[str, Any]:
     names = list(columns.columns if hasattr(columns, "columns") else columns.keys())
     for name in names:
         if not isinstance(name, str):
-            raise DataError(f"columns has the name {name!r}, which is no string; rename it.")
-    # The rows of a matrix are a value each.
+            raise DataError(f"columns has the name {name!r}, which is not a string; rename it.")
+    # Each row of a matrix is one value.
     return {name: list(columns[name]) if getattr(columns[name], "ndim", 1) > 1 else columns[name] for name in names}
 
 
 def check_unique(values: np.ndarray, name: str, cure: str) -> None:
-    """Refuse missing, unhashable and repeated entries, naming the first and its positions."""
+    """Raise for missing, unhashable and repeated entries, naming the first and its positions."""
     seen: dict[Any, int] = {}
     for position, value in enumerate(values.tolist()):
         if is_missing(value):
@@ -113,7 +113,7 @@ def check_unique(values: np.ndarray, name: str, cure: str) -> None:
 
 
 def check_words(vocabulary: np.ndarray) -> None:
-    """Refuse words that are no strings or are there twice."""
+    """Raise for words that are not strings or occur twice."""
     for position, word in enumerate(vocabulary.tolist()):
         if not isinstance(word, str):
             raise DataError(
@@ -159,24 +159,26 @@ def as_count_matrix(counts: Any) -> sparse.csr_array:
         except (TypeError, ValueError, OverflowError) as error:
             raise _no_numbers(error) from None
     _check_two_dimensions(counts)
-    if counts.dtype.kind not in NUMBERS:
+    if counts.dtype.kind not in NUMERIC_KINDS:
         raise DataError(f"counts must hold whole numbers; its values are of type {counts.dtype}: pass word counts.")
     for size, what in zip(counts.shape, ("documents", "words"), strict=True):
         if size == 0:
             raise DataError(f"counts has the shape {counts.shape}: there are no {what}; a network needs at least one.")
         if size > MAX_COUNT:
-            raise DataError(f"counts has the shape {counts.shape}: there are too many {what}; the most is {MAX_COUNT}.")
+            raise DataError(
+                f"counts has the shape {counts.shape}: there are too many {what}; the maximum is {MAX_COUNT}."
+            )
     return as_wide_csr(counts)
 
 
 def check_convertible(counts: Any) -> Any:
-    """Refuse counts that NumPy, SciPy or scikit-learn would change, or crash on; return an array or a matrix.
+    """Return counts as an array or matrix; raise for counts that NumPy, SciPy or scikit-learn would change or crash on.
 
     These are broken sparse matrices, masked values, strings and missing values. The rest is checked where it is used.
     """
     if sparse.issparse(counts):
         _check_two_dimensions(counts)
-        check_sound(counts, "counts")
+        check_sparse(counts, "counts")
         return counts
     try:
         counts = counts.to_numpy() if hasattr(counts, "to_numpy") else counts
@@ -202,7 +204,7 @@ def _no_numbers(error: Exception) -> DataError:
 
 
 def _check_objects(values: np.ndarray) -> None:
-    """Refuse strings, even if they look like numbers, and missing values."""
+    """Raise for strings, even if they look like numbers, and for missing values."""
     for position, value in np.ndenumerate(values):
         if isinstance(value, str | bytes):
             raise DataError(
@@ -217,7 +219,7 @@ def as_wide_csr(matrix: Any) -> sparse.csr_array:
     """Return a copy in int64 or float64, in which repeated entries are added up: narrow numbers would wrap around."""
     wide = sparse.csr_array(matrix.astype(np.float64 if _may_wrap(matrix) else np.int64), copy=True)
     wide.sum_duplicates()
-    wide.prune()  # room behind the last entry holds anything
+    wide.prune()  # the arrays may hold arbitrary values behind the last entry
     return wide
 
 
@@ -234,8 +236,8 @@ def _may_wrap(counts: Any) -> bool:
     return bool(counts.dtype.kind == "f")
 
 
-def check_sound(matrix: Any, name: str) -> None:
-    """Refuse a sparse matrix whose parts do not fit together, in its own format.
+def check_sparse(matrix: Any, name: str) -> None:
+    """Raise for a sparse matrix whose arrays are inconsistent.
 
     SciPy trusts them: when it converts a matrix to another format, a wrong index is a write out of bounds.
     """
@@ -243,14 +245,14 @@ def check_sound(matrix: Any, name: str) -> None:
     try:
         fault = check.get(matrix.format, _compressed_fault)(matrix)
     except (TypeError, ValueError, AttributeError, IndexError, OverflowError):
-        fault = "its parts are no arrays of numbers"
+        fault = "its parts are not arrays of numbers"
     if fault:
-        raise DataError(f"{name} is not a sound sparse matrix: {fault}; make it again.")
+        raise DataError(f"{name} is not a valid sparse matrix: {fault}; build it again.")
 
 
 def _indices_fault(indices: Any, size: int, what: str) -> str:
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
-        return f"{what} are no list of integers"
+        return f"{what} are not a list of integers"
     if len(indices) and (indices.min() < 0 or indices.max() >= size):
         wrong = indices.min() if indices.min() < 0 else indices.max()
         return f"{what} run from 0 to {size - 1}, and {wrong} is among them"
@@ -271,7 +273,7 @@ def _compressed_fault(matrix: Any) -> str:
         return f"it has {len(indices)} indices for {len(matrix.data)} values"
     fault = _indices_fault(offsets, len(indices) + 1, "offsets (indptr)")
     if not fault and (len(offsets) != outer + 1 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any()):
-        fault = f"offsets (indptr) are not {outer + 1} numbers that start at 0 and never fall"
+        fault = f"offsets (indptr) are not {outer + 1} numbers that start at 0 and never decrease"
     return fault or _indices_fault(indices[: offsets[-1]], inner, "indices")
 
 
@@ -284,7 +286,7 @@ def _coordinates_fault(matrix: Any) -> str:
 
 def _diagonals_fault(matrix: Any) -> str:
     if matrix.offsets.ndim != 1 or matrix.offsets.dtype.kind not in "iu" or matrix.data.ndim != 2:
-        return "its diagonals (offsets) are no list of integers, or its values no matrix"
+        return "its diagonals (offsets) are not a list of integers, or its values are not a matrix"
     if len(matrix.offsets) != len(matrix.data) or len(np.unique(matrix.offsets)) < len(matrix.offsets):
         return f"it has {len(np.unique(matrix.offsets))} diagonals (offsets) for {len(matrix.data)} rows of values"
     return ""
@@ -307,7 +309,7 @@ def _keys_fault(matrix: Any) -> str:
 
 
 def check_labels(labels: np.ndarray | None) -> None:
-    """Refuse labels that cannot be counted."""
+    """Raise for labels that are not hashable."""
     for position, label in enumerate([] if labels is None else labels.tolist()):
         try:
             hash(label)
@@ -317,7 +319,7 @@ def check_labels(labels: np.ndarray | None) -> None:
 
 
 def check_counts(matrix: sparse.csr_array, ids: np.ndarray, vocabulary: np.ndarray | None) -> sparse.csr_array:
-    """Return counts as int32 without explicit zeros; raise for values that are no word counts, naming the first."""
+    """Return counts as int32 without explicit zeros; raise for other values, naming the first."""
     values = matrix.data
     bad = ~((values >= 0) & (values <= MAX_COUNT))
     if values.dtype.kind == "f":

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.errors import DataError
-from linktopics.plots._style import FAINT, by_name, legend, line_style, panel, plain_axes
+from linktopics.plots.style import FAINT, by_name, legend, line_style, panel, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ PLAIN_TICKS = "{x:,.0f}"
 
 
 def trace(model: Any, ax: Axes | None = None, quantity: str = "log joint") -> Axes:
-    """Draw a quantity of every chain after each sweep, with the burn-in shaded.
+    """Return a plot of a quantity of every chain after each sweep, with the burn-in shaded.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _vertical_limits(values: Array, n_burn_in: int) -> tuple[float, float]:
 def link_ranks(
     ranks: ArrayLike | Mapping[str, ArrayLike], ax: Axes | None = None, *, n_candidates: int | None = None
 ) -> Axes:
-    """Draw the share of true links among the first candidates, for one model or several.
+    """Return a plot of the share of true links among the first candidates, for one model or several.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _check_ranks(ranks: ArrayLike, name: str, n_candidates: int | None) -> Array
     if values.ndim != 1 or not len(values):
         raise DataError(f"{whose} have the shape {values.shape}; pass one rank for each true link, in one dimension.")
     if not (values >= 1).all():
-        raise DataError(f"{whose} hold {values[~(values >= 1)][0]:g}; ranks are numbers from 1 on.")
+        raise DataError(f"{whose} hold {values[~(values >= 1)][0]:g}; ranks are at least 1.")
     if n_candidates is not None and values.max() > n_candidates:
         raise DataError(f"{whose} hold {values.max():g}, but n_candidates is {n_candidates}.")
     return np.sort(values)

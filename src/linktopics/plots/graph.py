@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.plots._layout import push_apart, stress_layout
-from linktopics.plots._style import (
+from linktopics.plots.layout import push_apart, stress_layout
+from linktopics.plots.style import (
     ATTRACTS,
     CERTAIN_DEVIATIONS,
     FAINT,
@@ -29,23 +29,23 @@ Array = NDArray[np.float64]
 EDGES_PER_TOPIC = 1.5
 """Number of edges that are drawn unless a threshold is given."""
 
-FONT, LETTER, LINE = 9.0, 0.56, 1.1
+FONT_POINTS, LETTER_WIDTH, LINE_HEIGHT = 9.0, 0.56, 1.1
 """Size of words in points, and width of a letter and height of a line relative to it, on average."""
 
-MIN_RADIUS, MAX_RADIUS = 15.0, 30.0
+MIN_RADIUS_POINTS, MAX_RADIUS_POINTS = 15.0, 30.0
 """Smallest possible radius, and radius of the largest topic, in points."""
 
 MIN_ZOOM = 0.65
 """The smallest scale of circles and words, on given axes that are smaller than a figure of our own."""
 
-GAPS = (48, 40, 32, 24, 16, 10)
-"""Points between topics: the first value is used with which topics fill no more than half of the axes."""
+GAPS_POINTS = (48, 40, 32, 24, 16, 10)
+"""Gaps between topics, tried in this order until topics fill less than half of the axes."""
 
 
 def topic_graph(
     model: Any, ax: Axes | None = None, *, by: str = "weights", threshold: float | None = None, n_words: int = 3
 ) -> Axes:
-    """Draw topics as circles, the larger the more frequent, with lines between those that attract each other.
+    """Return a plot of topics as circles, with lines between those that attract each other.
 
     Parameters
     ----------
@@ -64,9 +64,10 @@ def topic_graph(
     Returns
     -------
     matplotlib Axes
-        Wider lines are stronger, and in directed networks arrows go from source to target. A ring says how much a
-        topic attracts itself (orange) or repels itself (blue), or how many links are within it (grey). Topics close to
-        each other tend to be connected. The same model gives the same picture.
+        Larger circles are more frequent topics, wider lines are stronger, and in directed networks arrows go from
+        source to target. A ring shows how much a topic attracts itself (orange) or repels itself (blue), or how many
+        links are within it (grey). Topics close to each other tend to be connected. The same model gives the same
+        picture.
 
     Examples
     --------
@@ -90,14 +91,15 @@ def topic_graph(
         room = axes_points(ax)
         zoom = float(np.clip(np.sqrt(room[0] * room[1] / (width * height)) / 72, MIN_ZOOM, 1.0))
     shares = named["share"].to_numpy()
-    radii = zoom * np.maximum(MAX_RADIUS * np.sqrt(shares / shares.max()), MIN_RADIUS)
+    radii = zoom * np.maximum(MAX_RADIUS_POINTS * np.sqrt(shares / shares.max()), MIN_RADIUS_POINTS)
     labels = ["\n".join(short_words(words)) for words in named["words"]]
-    places = push_apart(stress_layout(_layout_strengths(strengths, by)), _boxes(radii, labels, zoom * FONT, room), room)
+    boxes = _boxes(radii, labels, zoom * FONT_POINTS, room)
+    places = push_apart(stress_layout(_layout_strengths(strengths, by)), boxes, room)
     ax.set(xlim=(0, room[0]), ylim=(0, room[1]))
     ax.set_axis_off()
     _draw_edges(ax, places, edges, radii, directed, ATTRACTS if by == "weights" else FAINT)
-    _draw_topics(ax, places, radii, labels, zoom * FONT, np.diag(strengths), by)
-    _add_legend(ax, by, directed, threshold, bool(edges.any()), max(7.0, zoom * FONT))
+    _draw_topics(ax, places, radii, labels, zoom * FONT_POINTS, np.diag(strengths), by)
+    _add_legend(ax, by, directed, threshold, bool(edges.any()), max(7.0, zoom * FONT_POINTS))
     return ax
 
 
@@ -146,11 +148,11 @@ def _layout_strengths(strengths: Array, by: str) -> Array:
 
 def _boxes(radii: Array, labels: list[str], font: float, room: tuple[float, float]) -> Array:
     """Return widths and heights of topics with their words and the gap around them, in points."""
-    widths = [max(map(len, label.split("\n"))) * LETTER * font for label in labels]
-    heights = [(label.count("\n") + 1) * LINE * font for label in labels]
+    widths = [max(map(len, label.split("\n"))) * LETTER_WIDTH * font for label in labels]
+    heights = [(label.count("\n") + 1) * LINE_HEIGHT * font for label in labels]
     sizes = np.maximum(np.column_stack([widths, heights]), 2 * radii[:, None])
-    gap = next((gap for gap in GAPS if (sizes + gap).prod(axis=1).sum() < 0.5 * room[0] * room[1]), GAPS[-1])
-    return sizes + gap
+    gaps = (gap for gap in GAPS_POINTS if (sizes + gap).prod(axis=1).sum() < 0.5 * room[0] * room[1])
+    return sizes + next(gaps, GAPS_POINTS[-1])
 
 
 def _draw_edges(ax: Axes, places: Array, edges: Array, radii: Array, directed: bool, colour: Any) -> None:
@@ -187,7 +189,7 @@ def _draw_topics(ax: Axes, places: Array, radii: Array, labels: list[str], font:
     ax.scatter(across, up, s=(2 * radii) ** 2, color=[NOTHING], edgecolors=colours, linewidths=widths, zorder=2)
     for (x, y), label in zip(places, labels, strict=True):
         ax.text(
-            x, y, label, ha="center", va="center", fontsize=font, color=INK, linespacing=LINE, zorder=3,
+            x, y, label, ha="center", va="center", fontsize=font, color=INK, linespacing=LINE_HEIGHT, zorder=3,
             path_effects=[withStroke(linewidth=2, foreground="white", alpha=0.85)],
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linktopics.plots._style import (
+from linktopics.plots.style import (
     ATTRACTS,
     BLUE,
     CERTAIN_DEVIATIONS,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_VALUES, MAX_WORD_LABELS = 12, 16
 """Topics up to which cells hold their numbers, and columns are named by words, by default."""
 
-FONT, MIN_FONT = 9.0, 4.5
+FONT_POINTS, MIN_FONT_POINTS = 9.0, 4.5
 
 
 def weight_matrix(
@@ -45,7 +45,7 @@ def weight_matrix(
     columns: str = "auto",
     colorbar: bool = True,
 ) -> Axes:
-    """Draw the weights between topics as a heat map: orange attracts, blue repels.
+    """Return a heat map of the weights between topics: orange attracts, blue repels.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def weight_matrix(
     ax.set_ylabel("topic of the source" if directed else "topic", color=FAINT)
     ax.set_xlabel("topic of the target" if directed else "topic", color=FAINT)
     if shown:
-        _write_values(ax, weights, limit, min(FONT, 0.3 * cell))
+        _write_values(ax, weights, limit, min(FONT_POINTS, 0.3 * cell))
     _mark_uncertain(ax, np.abs(weights) < CERTAIN_DEVIATIONS * deviations, cell, shown)
     if colorbar:
         _add_scale(ax, image)
@@ -136,7 +136,7 @@ def _topic_order(weights: NDArray[np.float64], shares: NDArray[np.float64], orde
 
 def _name_topics(ax: Axes, labels: list[str], numbers: NDArray[np.intp], cell: float, columns_by_words: bool) -> None:
     """Name rows by words and number, columns by either, and draw lines between cells only."""
-    places, font = range(len(labels)), float(np.clip(0.78 * cell, MIN_FONT, FONT))
+    places, font = range(len(labels)), float(np.clip(0.78 * cell, MIN_FONT_POINTS, FONT_POINTS))
     ax.set_yticks(places, [f"{label}  {number}" for label, number in zip(labels, numbers, strict=True)], fontsize=font)
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
@@ -185,7 +185,7 @@ def _add_scale(ax: Axes, image: AxesImage) -> None:
 
 
 def topics(model: Any, axes: Any = None, *, n_words: int = 8, n_topics: int | None = None) -> NDArray[np.object_]:
-    """Draw the most probable words of topics as bars, a panel for each topic, the most frequent first.
+    """Return plots of the most probable words of topics as bars, a panel for each topic, the most frequent first.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from linktopics.errors import DataError
 from linktopics.evaluation import metrics
-from linktopics.plots._style import FAINT, by_name, legend, line_style, panel, plain_axes
+from linktopics.plots.style import FAINT, by_name, legend, line_style, panel, plain_axes
 from linktopics.utils.checks import check_whole_number
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ MIN_PROBABILITY = 1e-12
 
 
 def roc(labels: Any, scores: ArrayLike | Mapping[str, ArrayLike], ax: Axes | None = None, *, log: bool = False) -> Axes:
-    """Draw receiver operating characteristics: links found, against other pairs that are taken for links.
+    """Return a plot of ROC curves: the share of links found against the share of other pairs predicted as links.
 
     Parameters
     ----------
     labels : array-like or sparse matrix of bool
         Whether a pair is a link, in any shape, such as documents x candidates.
     scores : array-like, or mapping from name to array-like
-        Scores of the same shape, of one model or by model; the likelier the higher.
+        Scores of the same shape, of one model or by model; higher for likelier links.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a figure.
     log : bool, default=False
@@ -67,7 +67,7 @@ def roc(labels: Any, scores: ArrayLike | Mapping[str, ArrayLike], ax: Axes | Non
         ax.plot(false, true, linewidth=1.8, label=label, **line_style(number))
     chance = np.geomspace(smallest, 1, 100)
     ax.plot(chance, chance, color=FAINT, linestyle=":", linewidth=1.3)
-    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="other pairs taken for links", ylabel="links found")
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="false positive rate", ylabel="true positive rate")
     if log:
         ax.set_xscale("log")
         ax.set_xlim(smallest, 1)
@@ -84,7 +84,7 @@ def calibration(
     equal: str = "pairs",
     log: bool = False,
 ) -> Axes:
-    """Draw how many links there are among pairs of about the same probability: a reliability diagram.
+    """Return a reliability diagram: the share of links among pairs of about the same probability.
 
     Parameters
     ----------

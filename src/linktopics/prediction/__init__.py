@@ -1,1 +1,1 @@
-"""Answers of a fitted model: topics and links of new documents, their order, their reasons, words from links."""
+"""Predictions of a fitted model: topics and links of new documents, ranking, explanations, words from links."""

@@ -12,16 +12,16 @@ from linktopics.prediction.ranking import NewDocuments
 def absent_links(predictor: Predictor, top: int) -> list[tuple[int, int, float]]:
     """Return the most probable absent links of each training document: (source, target, probability).
 
-    Each document is treated as if it was new; where links have no direction, both of a pair are, and the mean counts.
+    Each document is treated as if it were new; in an undirected network both of a pair are, and the mean is taken.
     """
     predictor.check_links()
     network, n = predictor.network, predictor.network.n_documents
     everything = predictor.training.as_new()
     source, target = network.links.T
     if network.directed:
-        # Between these there is a link the other way, which the features of the pair must ignore.
+        # Between these there is a link in the other direction, which the features of the pair must ignore.
         back = network.links[:, ::-1]
-        back_probability = predictor.own_of_known(back[:, 0], back[:, 1])
+        back_probability = predictor.uncalibrated_for_training(back[:, 0], back[:, 1])
     else:
         source, target = np.concatenate([source, target]), np.concatenate([target, source])
         back, back_probability = np.empty((0, 2), dtype=np.int64), np.empty(0)
@@ -39,16 +39,16 @@ def absent_links(predictor: Predictor, top: int) -> list[tuple[int, int, float]]
         ends = (where + rows.start).tolist(), picked[where, place].tolist()
         return list(zip(*ends, predictor.calibrated({"out": best[where, place]}).tolist(), strict=True))
 
-    return [edge for edges in predictor.spread(run, predictor.blocks(n, n)) for edge in edges]
+    return [edge for edges in predictor.map_in_threads(run, predictor.blocks(n, n)) for edge in edges]
 
 
 def _among_known(predictor: Predictor, everything: NewDocuments, rows: slice) -> NDArray[np.float64]:
-    """Return the model's own probabilities of links of some documents with all, as if none were between them."""
+    """Return the uncalibrated probabilities of links of some documents with all, as if they were not linked."""
     everyone = np.arange(everything.n_documents)
-    out = predictor.own(everything, rows, everyone, ["out"])["out"]
+    out = predictor.uncalibrated(everything, rows, everyone, ["out"])["out"]
     if predictor.network.directed:
         return out
-    back = predictor.own(everything, slice(0, everything.n_documents), everyone[rows], ["out"])["out"]
+    back = predictor.uncalibrated(everything, slice(0, everything.n_documents), everyone[rows], ["out"])["out"]
     return (out + back.T) / 2
 
 

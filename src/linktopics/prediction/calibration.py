@@ -1,4 +1,4 @@
-"""From the scores of a model to probabilities of links as frequent as they are in the network.
+"""Calibration: from scores of a model to probabilities of links in the network.
 
 A model is trained on all links and on a sample of the other pairs, with a cost for each class. Its own probabilities
 therefore refer to pairs among which links are far more frequent than in the network. Where a share f of the non-links
@@ -6,19 +6,19 @@ was drawn, and links and non-links have the costs c1 and c0, the odds of a link 
 
     log-odds in the network = log-odds of the model + log(c0 f / c1)
 
-That holds for a model that is right. A topic model is surer of documents that it was trained on than it can be of new
-ones, so the result is also measured: some documents are held out, the chains continue for a few sweeps without them,
-and a monotone curve from log-odds to log-odds is fitted to their links with all others. Its slopes are drawn a little
-to 1, where nothing is changed. A curve that rises everywhere leaves the order of candidates as it is.
+That holds for a correct model. A topic model is overconfident about documents that it was trained on, so the result is
+also measured: some documents are held out, the chains continue for a few sweeps without them, and a monotone curve from
+log-odds to log-odds is fitted to their links with all others. Its slopes are shrunk slightly towards 1, which changes
+nothing. A curve that rises everywhere keeps the order of candidates.
 
-Where links have a direction, that is done for links out and links in, each on its own. The probability p of a link
-either way comes from these two, larger and smaller, and from one more number r between 0 and 1, the reciprocity, which
-is measured on the same documents:
+Where links have a direction, that is done for links out and links in, each on its own. The probability p of a link in
+either direction is computed from these two, larger and smaller, and from the reciprocity r between 0 and 1, which is
+measured on the same documents:
 
     p = larger + (1 - r) (1 - larger) smaller
 
 It is at least the larger and at most the sum, whatever r is. With r = 0 links out and in are independent of each other;
-with r = 1 the less probable one is only there where the other is. Candidates are ranked by p.
+with r = 1 the less probable one exists only where the other does. Candidates are ranked by p.
 """
 
 from __future__ import annotations
@@ -60,17 +60,17 @@ def log_odds(probability: NDArray[np.floating]) -> Array:
     return np.asarray(logit(np.clip(probability, 1e-300, 1.0 - PROBABILITY_EPSILON)))
 
 
-def either_way(out: NDArray[np.floating], into: NDArray[np.floating], reciprocity: float = 0.0) -> Array:
-    """Return the probability of a link out or in, or both, from those of either; NaN stays NaN.
+def either_direction(out: NDArray[np.floating], into: NDArray[np.floating], reciprocity: float = 0.0) -> Array:
+    """Return the probability of a link in at least one direction, from the probabilities of both; NaN stays NaN.
 
     It is never below the larger of the two, nor above their sum or 1, also after rounding; and it rises with both.
 
     Examples
     --------
     >>> import numpy as np
-    >>> either_way(np.array([0.2, 0.5]), np.array([0.1, 0.5])).round(2).tolist()
+    >>> either_direction(np.array([0.2, 0.5]), np.array([0.1, 0.5])).round(2).tolist()
     [0.28, 0.75]
-    >>> either_way(np.array([0.2, 0.5]), np.array([0.1, 0.5]), reciprocity=1.0).tolist()
+    >>> either_direction(np.array([0.2, 0.5]), np.array([0.1, 0.5]), reciprocity=1.0).tolist()
     [0.2, 0.5]
     """
     larger, smaller = np.maximum(out, into), np.minimum(out, into)
@@ -119,7 +119,7 @@ class Curve:
 
 
 def _extents(x: Array, knots: Sequence[float]) -> Array:
-    """Return how far each x goes into each piece, from the first knot on; negative below it."""
+    """Return how far each x goes into each segment, from the first knot on; negative below it."""
     parts = [np.minimum(x - knots[0], 0.0)]
     parts += [np.clip(x - a, 0.0, b - a) for a, b in pairwise(knots)]
     return np.stack([*parts, np.maximum(x - knots[-1], 0.0)], axis=-1)
@@ -127,7 +127,7 @@ def _extents(x: Array, knots: Sequence[float]) -> Array:
 
 @dataclass
 class HeldOutPairs:
-    """Log-odds of pairs of held-out documents, as the correction for sampling gives them.
+    """Log-odds of pairs of held-out documents, after the correction for sampling.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class HeldOutPairs:
 
 
 def fit_curve(pairs: HeldOutPairs, prevalence: float) -> Curve:
-    """Return the curve that makes probabilities of log-odds fit best.
+    """Return the curve with which the probabilities fit the held-out pairs best.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def fit_curve(pairs: HeldOutPairs, prevalence: float) -> Curve:
     >>> import numpy as np
     >>> rng, pairs = np.random.default_rng(0), HeldOutPairs()
     >>> truth = rng.normal(-3, 2, 100_000)
-    >>> pairs.add(2 * truth, rng.random(100_000) < 1 / (1 + np.exp(-truth)))  # twice as sure as it can be
+    >>> pairs.add(2 * truth, rng.random(100_000) < 1 / (1 + np.exp(-truth)))  # twice as large as they should be
     >>> curve = fit_curve(pairs, len(pairs.links) / 100_000)
     >>> curve([-8.0, -4.0, -2.0]).round(1).tolist()
     [-4.0, -2.0, -1.0]
@@ -210,14 +210,14 @@ def fit_curves(found: Mapping[Direction, HeldOutPairs], prevalence: float) -> di
 
 
 def fit_reciprocity(pairs: Iterable[tuple[Array, Array]], mutual: float) -> float:
-    """Return the reciprocity with which as many pairs are expected to link both ways as do in the network.
+    """Return the reciprocity with which the expected number of mutually linked pairs is that of the network.
 
     Parameters
     ----------
     pairs : iterable of (ndarray, ndarray)
-        Probabilities of links out and in of held-out documents, some at a time.
+        Probabilities of links out and in of held-out documents, in batches.
     mutual : float
-        Share of the pairs of the network that are linked both ways.
+        Share of the pairs of the network that are linked in both directions.
 
     Examples
     --------
@@ -244,8 +244,8 @@ def sampling_offset(link_cost: float, nonlink_cost: float, *, n_links: int, n_sa
     link_cost, nonlink_cost : float
         Weights of links and non-links in the loss.
     n_links, n_sampled, n_unlinked : int
-        Numbers of links, of non-links that were trained on, and of all pairs that are not linked. Where nothing was
-        sampled, or all is linked, nothing can be said, and nothing is added.
+        Numbers of links, of non-links that were trained on, and of all pairs that are not linked. If nothing was
+        sampled, or all pairs are linked, the result is 0.
 
     Examples
     --------
@@ -271,8 +271,8 @@ class LinkCalibration:
     n_documents, n_links : int
         How many documents were held out, and how many links they have with the others.
     reciprocity : float
-        How much of the less probable direction of a pair goes with the other, see `either_way`; 0 if it was not
-        measured.
+        0 if the two directions are independent (or if it was not measured), 1 if the less probable link exists only
+        where the other does; see `either_direction`.
 
     Examples
     --------
@@ -291,15 +291,15 @@ class LinkCalibration:
     reciprocity: float = 0.0
 
     def probability(self, own: NDArray[np.floating], direction: str) -> Array:
-        """Return the probabilities in the network that a model's own stand for, "out" or "in"; NaN stays NaN."""
+        """Return the calibrated probabilities for a model's own, of links "out" or "in"; NaN stays NaN."""
         if not self.offset and not self.curves:
             return np.asarray(own, dtype=np.float64)
         x = log_odds(own) + self.offset
         curve = self.curves.get(direction)
         return np.asarray(expit(x if curve is None else curve(x)))
 
-    def own(self, probability: Any, direction: str) -> Array:
-        """Return the model's own probabilities that stand for those in the network: the inverse of `probability`."""
+    def inverse(self, probability: Any, direction: str) -> Array:
+        """Return the model's own probabilities for calibrated ones: the inverse of `probability`."""
         x, curve = log_odds(probability), self.curves.get(direction)
         return np.asarray(expit((x if curve is None else curve.inverse(x)) - self.offset))
 
@@ -310,17 +310,17 @@ class LinkCalibration:
         """
         found = {direction: self.probability(one, direction) for direction, one in own.items()}
         if len(found) == 2:
-            return either_way(found["out"], found["in"], self.reciprocity)
+            return either_direction(found["out"], found["in"], self.reciprocity)
         (only,) = found.values()
         return only
 
     def describe(self) -> str:
-        """Return a sentence that says what probabilities are about.
+        """Return a sentence that says what the probabilities refer to.
 
         Examples
         --------
         >>> LinkCalibration(offset=-6.0).describe()
-        'Probabilities are corrected for sampled non-links, not measured; their order is what counts.'
+        'Probabilities are corrected for sampled non-links, not calibrated on held-out documents; rely on their order.'
         """
         if self.curves:
             return (
@@ -328,11 +328,14 @@ class LinkCalibration:
                 f"documents with {self.n_links:,} links."
             )
         if self.offset:
-            return "Probabilities are corrected for sampled non-links, not measured; their order is what counts."
-        return "Probabilities are those among the pairs trained on; their order is what counts."
+            return (
+                "Probabilities are corrected for sampled non-links, not calibrated on held-out documents; rely on "
+                "their order."
+            )
+        return "Probabilities refer to the training pairs, not to the network; rely on their order."
 
     def to_json(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the calibration as a dict for JSON."""
         return asdict(self)
 
     @classmethod
@@ -388,7 +391,7 @@ def n_documents_to_hold_out(network: DocumentNetwork) -> int:
 
 
 def prevalences(network: DocumentNetwork) -> dict[str, float]:
-    """Return the share of pairs that are linked, for each direction that counts.
+    """Return the share of pairs that are linked, for each direction in use.
 
     Examples
     --------

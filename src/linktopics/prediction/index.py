@@ -3,10 +3,10 @@
 The mean score of a pair over samples is nearly an inner product: of topics (those of the new document times the
 weights, and those of the candidate, sample by sample), of features that are inner products themselves
 (`FittedFeature.embedding`) and of features of the candidate alone. These long vectors are reduced to a few dimensions,
-those in which scores differ most, and put in an index of faiss. What few dimensions cannot tell, rare words in common
-with a candidate or its neighbours, features look up themselves (`FittedFeature.proposals`). Candidates of all sources
-are then ranked as the exact search ranks all documents: over all samples and features, first in single precision, and
-the best of these in double precision.
+those in which scores differ most, and put in an index of faiss. What a few dimensions cannot represent, such as rare
+words shared with a candidate or its neighbours, features look up themselves (`FittedFeature.proposals`). Candidates of
+all sources are then ranked as the exact search ranks all documents: over all samples and features, first in single
+precision, and the best of these in double precision.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ EXACT_MAX_NEW_DOCUMENTS = 50
 """New documents for which ``search="auto"`` ranks all documents of a larger network, too: that takes about as long as
 to build the index."""
 
-SOURCE_CANDIDATES, DOCUMENTS_PER_CANDIDATE = 200, 500
-"""Candidates from each source (the index for each direction, and features): so many, or one in so many documents."""
+SOURCE_CANDIDATES, DOCUMENTS_PER_SOURCE_CANDIDATE = 200, 500
+"""Candidates from each source (the index for each direction, and features): the larger of the first number and one in
+so many documents."""
 
 DOUBLE_PRECISION_CANDIDATES = 50
-"""Candidates that are scored in double precision, besides those that single precision cannot tell from them."""
+"""Candidates that are scored in double precision, besides those that single precision cannot distinguish from them."""
 
 INDEX_DIMENSIONS = 128
 """Dimensions of the vectors in the index."""
@@ -49,13 +50,13 @@ TEXT_DIMENSIONS = 100
 """Dimensions to which features reduce long vectors, such as TF-IDF, before all are reduced together."""
 
 LEARNING_DOCUMENTS = 10_000
-"""Documents from which the reduction is learned; they stand for new documents, too."""
+"""Documents from which the reduction is learned, also in the place of new documents."""
 
 CANDIDATES_AT_ONCE = 2**14
 """Candidates whose vectors are in memory at once before they are reduced."""
 
 LISTS_PER_PROBE, MIN_PROBED_LISTS = 16, 16
-"""One in so many of the index's lists is searched, and this many at least."""
+"""One in this many of the index's lists is searched, and at least this number of lists."""
 
 
 def index_library() -> Any | None:
@@ -75,9 +76,9 @@ class CandidateIndex:
     samples : list of PosteriorSample
         Samples over which probabilities are averaged.
     features : FeatureSet
-        The features of pairs. Those that are no inner products only count when candidates are scored.
+        The features of pairs. Those that are not inner products are used only when candidates are scored.
     exact : ExactSearch
-        The exact search, which knows features of candidates alone.
+        The exact search, which has the features that depend on the candidate only.
     seed : int
         Seed of the reduction and of the index.
     n_jobs : int or None
@@ -125,7 +126,7 @@ class CandidateIndex:
         return np.concatenate(parts, axis=1)
 
     def _reduce(self, docs: Indices) -> None:
-        """Find the directions in which the scores of documents, taken for new ones, with others differ most.
+        """Find the dimensions in which scores differ most, with training documents in place of new ones.
 
         With the covariance of the queries made the identity, they are the principal components of the candidates.
         """
@@ -148,8 +149,8 @@ class CandidateIndex:
     def _build(self, seed: int, n_threads: int) -> None:
         """Fill the index.
 
-        It finds near vectors, not large inner products; these are the same once all candidates are made equally long by
-        one more number.
+        The index finds near vectors, not large inner products; the two are the same after one more dimension has given
+        all candidates the same length.
         """
         faiss, n, d = self._faiss, self.n_candidates, self.candidate_projection.shape[1]
         vectors = np.empty((n, d + 1), np.float32)
@@ -175,11 +176,11 @@ class CandidateIndex:
     @property
     def wanted(self) -> int:
         """Candidates from each source."""
-        return max(SOURCE_CANDIDATES, self.n_candidates // DOCUMENTS_PER_CANDIDATE)
+        return max(SOURCE_CANDIDATES, self.n_candidates // DOCUMENTS_PER_SOURCE_CANDIDATE)
 
     @property
     def width(self) -> int:
-        """Cells that a new document takes."""
+        """Number of array entries that a new document needs."""
         return (2 + len(self.features.features)) * self.wanted * (8 + 2 * len(self.features.mean))
 
     def shortlist(
@@ -202,7 +203,7 @@ class CandidateIndex:
         return pairs.part(np.concatenate([np.empty(0, np.int64), *best]))
 
     def _best(self, new: NewDocuments, pairs: Shortlist, size: int) -> Indices:
-        """Return the places of the best pairs of one document, in order, and of any that may be as good."""
+        """Return the indices of the best pairs of one document, in order, and of any that may be as good."""
         if len(pairs.rows) <= size:
             return np.arange(len(pairs.rows))
         values = {direction: x[None].astype(np.float32) for direction, x in pairs.features.items()}

@@ -1,4 +1,4 @@
-"""Topics, links, words and reasons for new documents, and links among known ones, from posterior samples."""
+"""Topics, links and reasons for new documents, and links among training documents, from posterior samples."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from linktopics.sampler.runner import PosteriorSample
 from linktopics.sampler.topic_inference import infer_topics
 from linktopics.utils.blas import one_thread
 from linktopics.utils.progress import ProgressBar
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
-BLOCK_CELLS = 2**23
+PAIR_BLOCK_CELLS = 2**23
 """Documents x candidates (or x words) that are handled at once."""
 
 UNCALIBRATED = LinkCalibration()
@@ -57,9 +57,9 @@ Out = TypeVar("Out")
 
 @dataclass(eq=False)
 class Predictor:
-    """Answers questions about new documents; `RelationalTopicModel` documents each answer.
+    """Predicts topics and links of new documents; see the methods of `RelationalTopicModel`.
 
-    What the first question needs is cached for later ones, but not pickled.
+    Intermediate results are cached, but not pickled.
     """
 
     network: DocumentNetwork
@@ -79,7 +79,7 @@ class Predictor:
 
     @property
     def reference_samples(self) -> list[PosteriorSample]:
-        """The samples of the chain whose topics are shown."""
+        """The samples of the reference chain, which describes the topics."""
         return [sample for sample in self.samples if sample.chain == self.best_chain]
 
     @cached_property
@@ -98,12 +98,12 @@ class Predictor:
 
     @cached_property
     def explainer(self) -> Explainer:
-        """The explainer of scores, for the chain whose topics are shown."""
+        """The explainer of scores, for the reference chain."""
         return Explainer(self.reference_samples, self.features, self.top_words(3))
 
     @cached_property
     def training(self) -> TrainingDocuments:
-        """The training documents in the place of new ones."""
+        """The training documents, treated as new."""
         return TrainingDocuments(self.network, self.features, self.samples)
 
     def infer(self, sample: PosteriorSample, counts: csr_array) -> NDArray[np.float32]:
@@ -117,14 +117,14 @@ class Predictor:
         result = np.empty((new.n_documents, len(chosen)))
 
         def run(rows: slice) -> None:
-            own = self.own(new, rows, chosen, directions)
+            own = self.uncalibrated(new, rows, chosen, directions)
             result[rows] = log_odds(UNCALIBRATED.of_pairs(own)) if raw else self.calibrated(own)
 
-        self.spread(run, self.blocks(new.n_documents, len(chosen)))
+        self.map_in_threads(run, self.blocks(new.n_documents, len(chosen)))
         return result
 
     def calibrated(self, own: ByDirection) -> Array:
-        """Return the probabilities in the network of links in any direction, given the model's own for each."""
+        """Return calibrated probabilities of a link in any of the directions, given the model's own for each."""
         return self.calibration.of_pairs(own)
 
     def suggest(
@@ -142,7 +142,7 @@ class Predictor:
     ) -> pd.DataFrame:
         """Return the best candidates of training documents, without those they are linked with in that direction.
 
-        They have the topics they were fitted with. Features of a pair ignore a link in the other direction.
+        They have their fitted topics. Features of a pair ignore a link in the other direction.
         """
         finder = self._checked_finder(top, interval, search, len(places))
         check_direction(direction)
@@ -159,13 +159,13 @@ class Predictor:
     def _suggested(
         self, finder: ExactSearch | CandidateIndex, new: NewDocuments, top: int, direction: str, interval: float
     ) -> pd.DataFrame:
-        """Return suggestions block by block of documents."""
+        """Return suggestions, computed in blocks of documents."""
         directions = self.directions(direction)
         left_out, back = None, None
         if new.known is not None:
             left_out = self.training.linked_with(new.known)
             back = self.training.reversed_links(new.known, directions)  # which may be suggested
-        blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), BLOCK_CELLS)
+        blocks = blocks_of(new.n_documents, max(finder.width, int(top) * self.settings.n_topics), PAIR_BLOCK_CELLS)
         with ProgressBar(len(blocks), self.verbose, "suggesting", "suggesting") as progress:
 
             def run(rows: slice) -> pd.DataFrame:
@@ -177,7 +177,7 @@ class Predictor:
                 progress.advance("")
                 return frame
 
-            frames = self.spread(run, blocks)
+            frames = self.map_in_threads(run, blocks)
         return pd.concat(frames, ignore_index=True)
 
     def finder(self, search: str = "auto", n_new: int | None = None) -> ExactSearch | CandidateIndex:
@@ -203,7 +203,7 @@ class Predictor:
             self.index_hint_given = True
             warn_user(
                 f"all {self.network.n_documents:,} documents are ranked for each new one; an index makes that faster: "
-                f'{cure}. search="exact" does without, and without this hint.',
+                f'{cure}. Pass search="exact" to rank all documents without this message.',
                 NetworkWarning,
             )
         return False
@@ -215,7 +215,7 @@ class Predictor:
     def _by_sample(self, new: NewDocuments, pairs: Shortlist) -> Iterator[ByDirection]:
         """Yield the model's own probabilities in each sample, samples x pairs, block by block of pairs."""
         width = self.settings.n_topics * len(self.samples)
-        for part in blocks_of(len(pairs.rows), width, BLOCK_CELLS) or [slice(0)]:
+        for part in blocks_of(len(pairs.rows), width, PAIR_BLOCK_CELLS) or [slice(0)]:
             yield pair_probabilities(self._loss, self.samples, new.shares, pairs.part(part))
 
     def best(self, new: NewDocuments, pairs: Shortlist, top: int | Indices) -> Shortlist:
@@ -301,67 +301,70 @@ class Predictor:
             frames[-1].insert(0, "document", row)
         return pd.concat(frames, ignore_index=True)
 
-    def known(self, pairs: Indices, values: Array | None = None) -> Array:
+    def training_pair_probabilities(self, pairs: Indices, values: Array | None = None) -> Array:
         """Return the probabilities of links between training documents, pairs x 2, averaged over samples.
 
         The source is treated as a new document, and links between the two are left out of the pair's features, which
-        can be given; where links have no direction each of the two is treated in this way, and the mean is taken.
+        `values` may hold. In an undirected network this is done for both documents, and the mean is taken.
         """
         source, target = pairs.T
-        own = self.own_of_known(source, target, values)
+        own = self.uncalibrated_for_training(source, target, values)
         if not self.network.directed:
-            own = (own + self.own_of_known(target, source)) / 2
+            own = (own + self.uncalibrated_for_training(target, source)) / 2
         return self.calibrated({"out": own})
 
-    def own_of_known(self, source: Indices, target: Indices, values: Array | None = None) -> Array:
+    def uncalibrated_for_training(self, source: Indices, target: Indices, values: Array | None = None) -> Array:
         """Return the model's own probabilities of links from sources that are treated as new."""
         values = self.training.values(source, target, "out") if values is None else values
         return self.mean_of(self.training.as_new(prepare=False), Shortlist(source, target, {"out": values}))["out"]
 
     def _topics(self, index: int) -> list[NDArray[np.float32]]:
-        """Return the topics of a training document in the samples that are shown."""
+        """Return the topics of a training document in the samples of the reference chain."""
         return [sample.doc_topic[index] for sample in self.reference_samples]
 
     def top_words(self, n_words: int) -> list[list[str]]:
-        """Return the most probable words of each topic of the chain that is shown."""
+        """Return the most probable words of each topic of the reference chain."""
         K = self.settings.n_topics
         topics = np.mean([sample.word_topic[:, :K] for sample in self.reference_samples], axis=0)
         best = np.argsort(-topics, axis=0, kind="stable")[:n_words].T
         names = self.network.vocabulary
         return [[str(word) for word in row] for row in (best if names is None else names[best]).tolist()]
 
-    def spread(self, run: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
-        """Return a function of each item, computed in threads; BLAS, which would start threads of its own, gets one."""
+    def map_in_threads(self, run: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
+        """Return the result of a function for each item, computed in threads; BLAS is limited to one thread."""
         with one_thread(), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
             return list(pool.map(run, items))
 
     def check_links(self) -> None:
         """Raise if there are no links to learn from."""
         if self.network.n_links == 0:
-            raise DataError("the model was fitted without links, so it cannot tell which are likely.")
+            raise DataError("the model was fitted without links, so it cannot predict them.")
 
     def new_documents(self, documents: Documents, direction: str) -> NewDocuments:
-        """Return what is known of new documents, about whose links in a direction there are questions."""
+        """Return topics and prepared features of new documents; raise if their links cannot be predicted."""
         check_direction(direction)
         self.check_links()
         shares = [self.infer(sample, documents.counts) for sample in self.samples]
         return NewDocuments(documents.counts.shape[0], shares, self.features.prepare(documents))
 
     def blocks(self, n_documents: int, width: int) -> list[slice]:
-        """Return runs of new documents whose features with so many candidates fit a block."""
-        return blocks_of(n_documents, width * (1 + 2 * len(self.features.mean)), BLOCK_CELLS)
+        """Return slices of new documents, such that their features with `width` candidates fit into a block."""
+        return blocks_of(n_documents, width * (1 + 2 * len(self.features.mean)), PAIR_BLOCK_CELLS)
 
     def directions(self, direction: str) -> list[Direction]:
-        """Return the directions that count; without directions, links are "out"."""
+        """Return the directions to score; undirected links are "out"."""
         if not self.network.directed:
             return ["out"]
         return list(DIRECTIONS) if direction == "both" else [cast(Direction, direction)]
 
-    def own(self, new: NewDocuments, rows: slice, chosen: Indices, directions: Sequence[Direction]) -> ByDirection:
-        """Return the model's own probabilities of links of new documents with chosen candidates, over samples."""
+    def uncalibrated(
+        self, new: NewDocuments, rows: slice, chosen: Indices, directions: Sequence[Direction]
+    ) -> ByDirection:
+        """Return the model's own probabilities of links of new documents with candidates, averaged over samples."""
         values = {one: self.features.block(new.prepared, rows, chosen, one == "out") for one in directions}
         total = {one: np.zeros((rows.stop - rows.start, len(chosen))) for one in directions}
-        for part in blocks_of(len(chosen), self.settings.n_topics, BLOCK_CELLS):  # topics of all would be a large copy
+        # In blocks, because a copy of the topics of all candidates would be large.
+        for part in blocks_of(len(chosen), self.settings.n_topics, PAIR_BLOCK_CELLS):
             for sample, shares in zip(self.samples, new.shares, strict=True):
                 old = sample.doc_topic[chosen[part]].astype(float)
                 for direction, x in values.items():

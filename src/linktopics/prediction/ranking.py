@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 ByDirection = dict[Direction, Array]
-"""Features or probabilities of pairs for each direction that counts: "out" for links from the new document, "in"."""
+"""Features or probabilities of pairs for each direction in use: "out" for links from the new document, "in" to it."""
 
 Columns = dict[Direction, dict[int, Array]]
 """Features of pairs for each direction, by column: documents x candidates."""
@@ -38,12 +38,12 @@ at once."""
 ROUNDING_ERROR = float(np.finfo(np.float32).eps) / 2
 
 PROBABILITY_TOLERANCE = 1e-15
-"""Probabilities that differ by less may be equal, or the other way round, in double precision."""
+"""Probabilities that differ by less may be equal, or in reverse order, in double precision."""
 
 
 @dataclass(frozen=True)
 class NewDocuments:
-    """New documents, or training documents in their place.
+    """New documents, or training documents treated as new.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class Shortlist:
 
 
 def blocks_of(n_documents: int, width: int, cells: int) -> list[slice]:
-    """Return runs of documents of about so many cells."""
+    """Return slices of documents, each with about `cells` cells, `width` for each document."""
     step = max(1, cells // max(width, 1))
     return [slice(first, min(first + step, n_documents)) for first in range(0, n_documents, step)]
 
 
 def best_of_each(rows: Indices, candidates: Indices, probability: Array, top: Any) -> Indices:
-    """Return the places of the most probable pairs of each document, best first; of equals, the first candidate.
+    """Return the indices of the most probable pairs of each document, best first; of equals, the first candidate.
 
     Documents have numbers `rows`; `top` is how many of each, or an array with how many of each pair's document.
     """
@@ -140,11 +140,11 @@ def pair_probabilities(
 class ExactSearch:
     """Finds the best of all candidates: ranks them in single precision, and keeps all that rounding may have misplaced.
 
-    Candidates are compared by the probability that there is *no* link, which single precision tells apart where links
-    are all but certain. Its relative error is bounded by that of the scores, so a candidate that is worse than the last
-    one wanted by more than twice the bound cannot be among the best; all others are shortlisted. For links either way
-    there are two such probabilities, and candidates are compared by what the calibration makes of both together: the
-    bounds of these give bounds of that, because it rises with each.
+    Candidates are compared by the probability that there is *no* link, which single precision can distinguish even
+    where links are almost certain. Its relative error is bounded by that of the scores, so a candidate that is worse
+    than the last one wanted by more than twice the bound cannot be among the best; all others are shortlisted. For
+    links in either direction there are two such probabilities, and candidates are compared by the calibrated
+    probability of both together. It increases with each of them, so their bounds give its bounds.
 
     Parameters
     ----------
@@ -173,13 +173,13 @@ class ExactSearch:
 
     @property
     def width(self) -> int:
-        """Cells that a new document takes."""
+        """Number of array entries that a new document needs."""
         per_direction = sum(len(self.features.features[k].columns) for k in self.of_pairs)
         return self.n_candidates * (2 + 2 * per_direction)
 
     @cached_property
     def constants(self) -> dict[Direction, tuple[dict[int, Array], NDArray[np.float32]]]:
-        """Features of candidates alone for each direction: by column, and what they add to scores in each sample."""
+        """Features that depend on the candidate only, by direction: their columns, and their contribution to scores."""
         result: dict[Direction, tuple[dict[int, Array], NDArray[np.float32]]] = {}
         for direction in DIRECTIONS:
             new, outgoing = [None] * len(self.features.features), direction == "out"
@@ -236,7 +236,7 @@ class ExactSearch:
             size = np.abs(toward).max(axis=2) + np.abs(self.constants[direction][1]).max(axis=1, initial=0.0)[:, None]
             for c, x in columns.items():
                 size += np.abs(self._feature_weights[:, c, None]) * np.maximum(x.max(axis=1), -x.min(axis=1))
-            # Shares of topics sum to one. Twice the bound, for what is of higher order.
+            # Shares of topics sum to one. The bound is doubled to cover terms of higher order.
             error = np.maximum(error, 2 * ROUNDING_ERROR * (toward.shape[2] + n_columns + 8) * size.max(axis=0))
         result = np.empty((len(by_column), n, self.n_candidates), np.float32)
         for tile in blocks_of(self.n_candidates, n, TILE_CELLS):
@@ -272,25 +272,26 @@ class ExactSearch:
         last = np.partition(absent, top - 1, axis=1)[:, top - 1].astype(float)
 
         def bound(q: Any) -> Any:
-            # A score that is wrong by e makes q(1 - q) e of a probability q; the rest are roundings of q itself.
+            # An error e of a score changes a probability q by q(1 - q) e; the rest are rounding errors of q itself.
             return q * (1.0 - q) * error + q * relative + PROBABILITY_TOLERANCE
 
         if len(absent) == 1:
             return np.flatnonzero(absent[0] <= np.float32(min(last[0] + 4.0 * bound(last[0]), 2.0)))
-        # As probable as the last one wanted of either direction alone are as many as are wanted. Either way is at most
-        # twice as probable as one way, so one way has to be half as probable at least. This leaves few candidates.
-        known = self.calibration
-        sure = [known.probability(1.0 - (q + 2.0 * bound(q)), way) for q, way in zip(last, DIRECTIONS, strict=True)]
-        far = np.array([1.0 - known.own(np.max(sure) / 2.0, direction) for direction in DIRECTIONS])
-        some = np.flatnonzero(there & (absent <= (far + 4.0 * bound(far))[:, None]).any(axis=0))
-        if len(some) < top:  # probabilities vanish in double precision, and `own` cannot lead back from them
+        # In each direction, `top` candidates are at least as probable as the last of them. A link in either direction
+        # is at most twice as probable as the more probable one, so in one direction a candidate must reach half of the
+        # larger of the two probabilities. Few candidates do.
+        calibration, ends = self.calibration, zip(last, DIRECTIONS, strict=True)
+        reached = [calibration.probability(1.0 - (q + 2.0 * bound(q)), direction) for q, direction in ends]
+        needed = np.array([1.0 - calibration.inverse(np.max(reached) / 2.0, direction) for direction in DIRECTIONS])
+        candidates = np.flatnonzero(there & (absent <= (needed + 4.0 * bound(needed))[:, None]).any(axis=0))
+        if len(candidates) < top:  # probabilities are rounded to 0 in double precision, and cannot be inverted
             return np.flatnonzero(there)
-        q = absent[:, some].astype(float)
+        q = absent[:, candidates].astype(float)
         worst, best = (
-            known.of_pairs(dict(zip(DIRECTIONS, np.clip(1.0 - q + sign * bound(q), 0.0, 1.0), strict=True)))
+            calibration.of_pairs(dict(zip(DIRECTIONS, np.clip(1.0 - q + sign * bound(q), 0.0, 1.0), strict=True)))
             for sign in (-2.0, 2.0)
         )
-        return some[best >= np.partition(worst, -top)[-top] * (1.0 - 1e-12)]
+        return candidates[best >= np.partition(worst, -top)[-top] * (1.0 - 1e-12)]
 
 
 def _single(by_column: dict[int, NDArray], tile: slice, columns: list[int]) -> tuple[list[int], NDArray[np.float32]]:

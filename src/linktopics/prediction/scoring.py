@@ -20,7 +20,7 @@ Values = tuple[list[int], NDArray[np.float32]]
 
 
 def oriented(weights: Array, direction: Direction) -> Array:
-    """Return the weights as a new document meets them: its own topics x topics of the candidate."""
+    """Return the weights as topics of the new document x topics of the candidate."""
     return weights if direction == "out" else np.swapaxes(weights, -1, -2)
 
 
@@ -35,7 +35,7 @@ def block_scores(projected: NDArray, old: NDArray, values: NDArray, feature_weig
     Parameters
     ----------
     projected : ndarray of shape (n_documents, K)
-        What `project` made of the topics of the new documents.
+        Topics of the new documents times the weights, as `project` returns them.
     old : ndarray of shape (n_candidates, K)
         Topics of the candidates.
     values : ndarray of shape (n_documents, n_candidates, n_columns)
@@ -105,11 +105,11 @@ def tile_scores(
     Parameters
     ----------
     projected : ndarray of shape (n_samples, n_directions, n_documents, K)
-        What `project` made of the topics of the new documents.
+        Topics of the new documents times the weights, as `project` returns them.
     old : sequence of ndarray of shape (n_candidates, K)
         Topics of the candidates in each sample.
     constants : ndarray of shape (n_samples, n_directions, n_candidates)
-        What features of candidates alone add to the scores.
+        Contributions to scores of features that depend on the candidate only.
     feature_weights : ndarray of shape (n_samples, n_columns)
         Weights of features.
     shared, own : Values

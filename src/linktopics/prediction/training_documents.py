@@ -1,4 +1,4 @@
-"""Training documents in the place of new ones: pairs of them as if they were not linked."""
+"""Training documents treated as new: features of their pairs as if they were not linked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linktopics.features import Detail, FeatureSet
 from linktopics.features.base import TrainingView
-from linktopics.features.degree import Links
+from linktopics.features.degree import LinkIndex
 from linktopics.network import DocumentNetwork
 from linktopics.network.pairs import Direction
 from linktopics.prediction.ranking import NewDocuments, Shortlist
@@ -22,9 +22,9 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class TrainingDocuments:
-    """Training documents with the topics they were fitted with, one of each pair treated as a new document.
+    """Training documents with their fitted topics, one of each pair treated as a new document.
 
-    Features of a pair ignore the links between the two. What is computed for this is cached.
+    Features of a pair ignore the links between the two. Intermediate results are cached.
     """
 
     network: DocumentNetwork
@@ -33,19 +33,19 @@ class TrainingDocuments:
     _prepared: dict[int, Any] = field(default_factory=dict)
 
     @cached_property
-    def links(self) -> Links:
+    def links(self) -> LinkIndex:
         """The links of the network."""
-        return Links(self.network)
+        return LinkIndex(self.network)
 
     def as_new(self, prepare: bool = True) -> NewDocuments:
-        """Return all training documents in the place of new ones, perhaps without what features need of them."""
+        """Return all training documents as new ones; `prepare` is whether features are prepared for them."""
         no_pairs = np.empty(0, np.int64)
         features = self.features.features if prepare else []
         prepared = [self.view(no_pairs, no_pairs, "out").prepared(feature) for feature in features]
         return NewDocuments(self.network.n_documents, [sample.doc_topic for sample in self.samples], prepared)
 
     def view(self, new: Indices, candidates: Indices, direction: Direction) -> TrainingView:
-        """Return pairs as features take them."""
+        """Return pairs as a `TrainingView`, for features."""
         return TrainingView(self.network, new, candidates, np.full(len(new), direction == "out"), self._prepared)
 
     def values(self, new: Indices, candidates: Indices, direction: Direction) -> NDArray[np.float64]:
@@ -53,7 +53,7 @@ class TrainingDocuments:
         return self.features.known_pairs(self.view(new, candidates, direction))
 
     def detail(self, feature: int, new: int, candidate: int, direction: Direction) -> Detail:
-        """Return what a feature of a pair comes from."""
+        """Return the explanation of a feature of a pair."""
         view = self.view(np.array([new]), np.array([candidate]), direction)
         return self.features.features[feature].known_detail(view)
 

@@ -1,4 +1,4 @@
-"""Words from links alone: of documents of which nothing else is known."""
+"""Words of documents of which only links are known."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from linktopics.sampler.runner import PosteriorSample
 if TYPE_CHECKING:
     from linktopics.prediction.predictor import Predictor
 
-MAX_TOKENS = 256
-"""Tokens of a document known by its links, at most: more would hardly change its topics, and they move more slowly."""
+MAX_LINKED_DOCUMENT_TOKENS = 256
+"""Most tokens assumed for a document of which only links are known; with more, topics would hardly differ and would mix
+more slowly."""
 
 TOKENS_AT_ONCE = 2**23
 """Tokens of documents whose topics are drawn at once."""
 
-BURN_IN_MEMORIES = 6
-"""Burn-in, and the sweeps averaged after it, in units of the sweeps that a document remembers its topics for."""
+AUTOCORRELATION_TIMES = 6
+"""Sweeps of burn-in, and sweeps averaged after it, in units of the autocorrelation time of a document's topics."""
 
-MAX_SWEEPS = 2000
+MAX_LINK_INFERENCE_SWEEPS = 2000
 """Most sweeps of burn-in, and most sweeps that are averaged."""
 
 
@@ -88,9 +89,9 @@ def topics_from_links(
     state.priors = Priors(sample.alpha, beta=1.0)
     shard = Shard(Partition.whole(corpus, n_documents), settings, state)
     total = np.zeros((n_documents, K))
-    n_sweeps = min(MAX_SWEEPS, math.ceil(BURN_IN_MEMORIES * (length + alpha) / alpha))
+    n_sweeps = min(MAX_LINK_INFERENCE_SWEEPS, math.ceil(AUTOCORRELATION_TIMES * (length + alpha) / alpha))
     for sweep in range(2 * n_sweeps):
-        shard.condition()
+        shard.update_gaussian()
         shard.draw_topics()
         shard.augment()
         if sweep >= n_sweeps:
@@ -102,13 +103,13 @@ def topics_from_links(
 def word_probabilities(
     predictor: Predictor, out: NDArray[np.int64], into: NDArray[np.int64], n_documents: int
 ) -> NDArray[np.float64]:
-    """Return the probabilities of words in documents known by their links alone, averaged over samples.
+    """Return the probabilities of words in documents of which only links are known, averaged over samples.
 
     Documents without links have the topics of the prior.
     """
     predictor.check_links()
     network, settings, samples = predictor.network, predictor.settings, predictor.samples
-    length = min(MAX_TOKENS, max(1, round(float(network.lengths.mean()))))
+    length = min(MAX_LINKED_DOCUMENT_TOKENS, max(1, round(float(network.lengths.mean()))))
     linked = np.zeros(n_documents, dtype=bool)
     linked[out[:, 0]] = linked[into[:, 0]] = True
 
@@ -126,7 +127,7 @@ def word_probabilities(
         return topics
 
     total = np.zeros((n_documents, network.n_words))
-    for sample, topics in zip(samples, predictor.spread(run, range(len(samples))), strict=True):
+    for sample, topics in zip(samples, predictor.map_in_threads(run, range(len(samples))), strict=True):
         total += topics @ sample.word_topic[:, : settings.n_topics].T
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
@@ -156,7 +157,8 @@ class WordPredictionMixin:
         -------
         DataFrame
             Columns ``document`` (its number), ``word`` (its name, or its number where words have none), ``probability``
-            (see `word_probabilities`) and ``lift``, how many times that is the word's share of all tokens fitted.
+            (see `word_probabilities`) and ``lift``, the ratio of this probability to the word's share of all training
+            tokens.
 
         Examples
         --------

@@ -49,7 +49,7 @@ class TextParts(TypedDict):
 
 @dataclass(frozen=True)
 class Reader:
-    """A form of files that `open_network` can read.
+    """A format of files that `open_network` can read.
 
     Attributes
     ----------
@@ -57,11 +57,11 @@ class Reader:
         Takes the path of a file or folder and the names of further fields to keep, and returns arguments of
         `DocumentNetwork`, or of `DocumentNetwork.from_texts` if it gives texts.
     form : str
-        The files in words, as errors name them.
+        A description of the files, for messages.
     recognises : callable
-        Takes the path and returns whether it is in this form.
+        Takes the path and returns whether it is in this format.
     gives : {"texts", "counts"}
-        Of counts the words are known, so that `open_network` takes no vectorizer and no further fields.
+        What `read` returns; for "counts", `open_network` accepts no vectorizer and no columns.
     is_fallback : bool
         Whether it is only tried where no other reader recognises the path.
     """
@@ -93,5 +93,5 @@ def register_reader(
 
 
 def accepted_forms() -> str:
-    """Return all known forms, in words."""
+    """Return a description of all known formats."""
     return f"a folder that holds {', or '.join(reader.form for reader in READERS.values())}"

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from linktopics.errors import DataError
 from linktopics.readers import TextParts, accepted_forms, register_reader
-from linktopics.readers._files import read_lines, visible
-from linktopics.readers._markdown import ATTACHMENT, SUFFIXES, Note, Target, read_note
+from linktopics.readers.files import read_lines, visible
+from linktopics.readers.markdown import ATTACHMENT, SUFFIXES, Note, Target, read_note
 
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]+:(?!\s)|//", re.IGNORECASE)
 _ZETTEL_NUMBER = re.compile(r"\d{12,14}(?!\d)")
@@ -35,7 +35,7 @@ def read_folder(path: str | os.PathLike[str]) -> TextParts:
         )
     notes = [read_note(read_lines(root / name), indented_code=not name.lower().endswith(".txt")) for name in paths]
     if not any(note.text for note in notes):
-        raise DataError(f"{root}: none of the {len(notes):,} text files in the folder holds any text; write some.")
+        raise DataError(f"{root}: none of the {len(notes):,} text files in the folder contains any text; add some.")
     stems = [posixpath.splitext(name)[0] for name in paths]
     titles = [note.title or note.heading or posixpath.basename(stem) for note, stem in zip(notes, stems, strict=True)]
     index = _Index(paths, stems, titles, notes, others)
@@ -82,13 +82,13 @@ def _open(folder: Path, columns: Sequence[str]) -> TextParts:
 
 
 def find_files(root: Path) -> tuple[list[str], set[str]]:
-    """Return the text files below a folder, in order, and the set of all else that links may lead to.
+    """Return the text files below a folder, sorted, and the set of other files and folders that links may lead to.
 
-    What is hidden is left out, and so are Logseq's own files; folders that are symbolic links are not entered.
+    Hidden files and folders and Logseq's own files are left out; folders that are symbolic links are not entered.
     """
 
     def refuse(error: OSError) -> None:
-        raise DataError(f"{error.filename}: cannot be read ({error.strerror}); check who may read it.") from None
+        raise DataError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions.") from None
 
     texts, others = [], {"."}
     for folder, folders, files in os.walk(root, onerror=refuse):
@@ -114,7 +114,7 @@ def _ids(paths: list[str], stems: list[str]) -> list[str]:
 
 
 def _text(note: Note, title: str) -> str:
-    """Return the words of a note: what its reader sees, which begins with the title."""
+    """Return the text of a note, beginning with the title."""
     return note.text if title == note.heading else f"{title}\n{note.text}"
 
 
@@ -146,13 +146,16 @@ class _Index:
                 self.other_names.setdefault(name, []).append(file)
 
     def resolve(self, source: int, target: Target) -> int | str | None:
-        """Return the document a link means, or its target as written if there is none; None: no link of documents."""
+        """Return the document that a link means, or its target as written if there is none.
+
+        None if it is not a link between documents.
+        """
         if not target.path:
             return None  # an anchor in the same file
         folder = posixpath.dirname(self.files[source].path)
         found = self._wiki(target.path, folder) if target.kind == "wiki" else self._markdown(target.path, folder)
         if found:
-            return min(found, key=lambda file: _distance(file, folder, target.path)).position
+            return min(found, key=lambda file: _preference(file, folder, target.path)).position
         inside = _join("" if target.path.startswith("/") else folder, target.path)
         no_note = target.kind == "image" or _EXTERNAL.match(target.path) or ATTACHMENT.search(target.path)
         return None if no_note or inside in self.others else target.path
@@ -179,14 +182,17 @@ class _Index:
 
 
 def _spellings(stem: str) -> list[str]:
-    """Return other names a file has by its path: of a page within a Logseq page, and of a numbered Zettel."""
+    """Return other names of a file, for pages within Logseq pages and for Zettels with a number."""
     name = posixpath.basename(stem)
     number = _ZETTEL_NUMBER.match(name)
     return [unquote(name), name.replace("___", "/"), *([number[0]] if number else [])]
 
 
-def _distance(file: _File, folder: str, target: str) -> tuple[bool, bool, int, int, str]:
-    """Return the rank of a file that a link may mean: as written, in the folder of the link, near the top, Markdown."""
+def _preference(file: _File, folder: str, target: str) -> tuple[bool, bool, int, int, str]:
+    """Return the sort key of a file that a link may mean.
+
+    First are paths as written, then those in the folder of the link, near the root, and Markdown files.
+    """
     outside = bool(folder) and not file.path.startswith(folder + "/")
     rank = SUFFIXES.index(posixpath.splitext(file.path)[1].lower())
     return target.strip("./") not in file.path, outside, file.path.count("/"), rank, file.path

@@ -12,7 +12,7 @@ from typing import Any
 from linktopics.errors import DataError
 from linktopics.network.validation import list_of_names
 from linktopics.readers import TextParts, register_reader
-from linktopics.readers._files import find_file, line_error, mixed_ends, need_links, nonblank, plain_names, read_lines
+from linktopics.readers.files import find_file, line_error, mixed_ends, need_links, nonblank, plain_names, read_lines
 
 
 def read_jsonl(
@@ -58,9 +58,11 @@ def _read_documents(path: Path) -> list[dict[str, Any]]:
         try:
             record = json.loads(line, object_pairs_hook=_object)
         except RecursionError:
-            raise line_error(path, number, "the JSON is nested too deeply", "leave out what no reader needs") from None
+            raise line_error(
+                path, number, "the JSON is nested too deeply", "leave out nested fields that are not needed"
+            ) from None
         except ValueError as error:
-            wrong = str(error).partition("; use sys.")[0]  # which is no cure here
+            wrong = str(error).partition("; use sys.")[0]  # advice that does not apply here
             raise line_error(path, number, f"not JSON: {wrong}", "give one JSON object per line") from None
         if not isinstance(record, dict):
             cure = 'give one per line, like {"id": 1, "text": "cats"}'
@@ -76,9 +78,9 @@ def _read_documents(path: Path) -> list[dict[str, Any]]:
                 raise line_error(path, number, f"the {field} is {record[field]!r}", "give it as a string or a number")
         id = record["id"]
         if not str(id).strip():
-            raise line_error(path, number, f"the id is {id!r}", "give every document an id that can be seen")
+            raise line_error(path, number, f"the id is {id!r}", "give every document an id that is not blank")
         if lines.setdefault(id, number) != number:
-            wrong = f"the id {id!r} is that of line {lines[id]} already"
+            wrong = f"the id {id!r} is already used in line {lines[id]}"
             raise line_error(path, number, wrong, "give every document its own id")
         records.append(record)
     if not records:
@@ -92,7 +94,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {twice!r} is there twice")
+        raise ValueError(f"the field {twice!r} occurs twice")
     return found
 
 
@@ -110,14 +112,14 @@ def _columns(path: Path, records: list[dict[str, Any]], names: list[str]) -> dic
 
 
 def _read_links(path: str | os.PathLike[str], ids: list[Any]) -> list[tuple[Any, Any]]:
-    """Return the pairs of ids; CSV has only strings, so an end means the id that is written like it."""
+    """Return the pairs of ids. CSV has only strings, so an end of a link means the id with the same text."""
     written = {str(name): name for name in ids}
     if len(written) < len(set(ids)):
         both = next(name for name in ids if isinstance(name, int) and str(name) in ids)
         raise DataError(f"{path}: the ids {both!r} and {str(both)!r} look the same here; make ids differ as strings.")
     rows = csv.reader((line + "\n" for line in read_lines(path)), strict=True)
     links = []
-    first = 1  # line of the row that is read
+    first = 1  # line at which the current row begins
     try:
         header = next(rows, [])
         for column in ("source", "target"):

@@ -13,12 +13,12 @@ from scipy import sparse
 
 from linktopics.errors import DataError
 from linktopics.readers import CountParts, register_reader
-from linktopics.readers._files import find_file, line_error, need_links, nonblank, plain_names, read_rows
+from linktopics.readers.files import find_file, line_error, need_links, nonblank, plain_names, read_rows
 
 PathLike = str | os.PathLike[str]
 
-MAX_WORDS = 2**24
-"""Words that there can be without a vocabulary: one wrong number would ask for more memory than there is."""
+MAX_UNNAMED_WORDS = 2**24
+"""Most words without a vocabulary; otherwise one wrong number could exhaust the memory."""
 
 _PAIR = re.compile(r"[0-9]{1,9}:[0-9]{1,9}")
 _LINK = re.compile(r"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})(?:[ \t].*)?")
@@ -103,9 +103,11 @@ def _read_documents(path: Path, n_words: int | None) -> sparse.csr_array:
         if n_words is not None and largest >= n_words:
             wrong = f"there is no word {largest} in a vocabulary of {n_words:,}"
             raise line_error(path, number, wrong, "words are numbered from 0, in the order of the vocabulary")
-        if n_words is None and largest >= MAX_WORDS:
+        if n_words is None and largest >= MAX_UNNAMED_WORDS:
             wrong = f"without a vocabulary, {largest} is too large for the number of a word"
-            raise line_error(path, number, wrong, f"number words from 0 to {MAX_WORDS - 1}, or give the vocabulary")
+            raise line_error(
+                path, number, wrong, f"number words from 0 to {MAX_UNNAMED_WORDS - 1}, or give the vocabulary"
+            )
         words += numbers[::2]
         counts += numbers[1::2]
         starts.append(len(words))
@@ -151,5 +153,5 @@ def _refuse_repeated(path: PathLike, values: list[str], what: str) -> None:
     lines: dict[str, int] = {}
     for number, value in enumerate(values, start=1):
         if lines.setdefault(value, number) != number:
-            wrong = f"the {what} {value!r} is that of line {lines[value]} already"
+            wrong = f"the {what} {value!r} is already used in line {lines[value]}"
             raise line_error(path, number, wrong, f"give each {what} once")

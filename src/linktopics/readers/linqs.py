@@ -11,14 +11,14 @@ from scipy import sparse
 
 from linktopics.errors import DataError
 from linktopics.readers import CountParts, register_reader
-from linktopics.readers._files import find_file, line_error, nonblank, plain_names, read_rows
+from linktopics.readers.files import find_file, line_error, nonblank, plain_names, read_rows
 
 
 def read_linqs(path: str | os.PathLike[str]) -> CountParts:
     """Return a folder of `.content`/`.cites` pairs, or one `.content` file with its `.cites` beside it.
 
     A line of content is ``id flag flag ... label``; a line of cites is ``cited citing``, a link from the second to the
-    first. Columns are separated by tabs or by spaces; blanks around ids are no part of them.
+    first. Columns are separated by tabs or by spaces; blanks around ids are removed.
     """
     labels: list[str] = []
     rows: list[sparse.csr_array] = []
@@ -77,7 +77,7 @@ def _read_content(path: Path, places: dict[str, str], labels: list[str], rows: l
     """Add the documents of one file: where each id was found, its label and its row of counts."""
     for number, line in nonblank(read_rows(path)):
         name, separator, rest = _partition(line)
-        name = name.strip()  # as the ends of links are
+        name = name.strip()  # like the ends of links
         flags, _, label = rest.rpartition(separator) if separator else ("", "", "")
         if not (name and flags and label):
             raise line_error(
@@ -93,21 +93,21 @@ def _read_content(path: Path, places: dict[str, str], labels: list[str], rows: l
             raise line_error(path, number, wrong, "give every document the same words")
         place = f"{path}:{number}"
         if places.setdefault(name, place) != place:
-            wrong = f"the id {name!r} is that of {places[name]} already"
+            wrong = f"the id {name!r} is already used in {places[name]}"
             raise line_error(path, number, wrong, "give every document its own id")
         labels.append(label)
         rows.append(sparse.csr_array(row[None]))
 
 
 def _partition(line: str) -> tuple[str, str, str]:
-    """Split off the first column, and return the separator of the others."""
+    """Return the first column, the separator, and the rest of the line."""
     if "\t" not in line:
         line = " ".join(line.split())
     return line.partition("\t" if "\t" in line else " ")
 
 
 def _flags(flags: str, separator: str) -> np.ndarray | str:
-    """Return the word columns as numbers, or the first one that is no count."""
+    """Return the word columns as numbers, or the first one that is not a count."""
     if flags.isascii():
         data = np.frombuffer(flags.encode(), dtype=np.uint8)
         digits = data[::2] - np.uint8(ord("0"))  # the published files: one digit, one separator, one digit, ...

@@ -1,4 +1,4 @@
-"""`open_network`: a network by a built-in name, or files in one of the forms the readers know."""
+"""`open_network`: a network by its built-in name, or from files in a format that a reader knows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linktopics.datasets.stdlib import load_stdlib
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.readers import Reader, accepted_forms
-from linktopics.readers._files import list_names
+from linktopics.readers.files import list_names
 from linktopics.registry import READERS
 
 DATA_SETS = {"stdlib": load_stdlib, "cora": load_cora, "citeseer": load_citeseer, "webkb": load_webkb}
@@ -26,7 +26,7 @@ def open_network(
     data: str | os.PathLike[str], *, vectorizer: Any = None, columns: Sequence[str] = (), strict: bool = False
 ) -> DocumentNetwork:
     r"""
-    Open a network by its built-in name, or from files.
+    Return a network by its built-in name, or from files.
 
     Parameters
     ----------
@@ -39,27 +39,27 @@ def open_network(
         - a folder with LDA-C word counts and links.txt or cites.txt, see `DocumentNetwork.from_ldac`;
         - any other folder with `.md`, `.markdown` or `.txt` files that link to one another, such as a notes vault, see
           `DocumentNetwork.from_folder`;
-        - files in a form of your own, see `linktopics.readers.register_reader`.
+        - files in a format of your own, see `linktopics.readers.register_reader`.
 
-        Files of the first three forms may be gzipped. The four names always mean the built-in data sets, even
+        Files of the first three formats may be gzipped. The four names always mean the built-in data sets, even
         where a folder is called the same: write ``"./cora"``, or pass a `pathlib.Path`, for the folder.
     vectorizer : object, optional
-        What counts the words of texts, see `DocumentNetwork.from_texts`. Only for data that are texts.
+        The object that counts the words of texts, see `DocumentNetwork.from_texts`; only for texts.
     columns : sequence of str, optional
         Further fields of documents.jsonl to keep, for features of pairs. Text files have one, `tags`, kept anyway.
     strict : bool, default=False
-        Refuse data with links to nowhere, self links, duplicates or empty documents.
+        Raise an error for links with unknown ends, self links, duplicates or empty documents.
 
     Returns
     -------
     DocumentNetwork
-        A directed network. Files of your own are read as the readers read them, with a `NetworkWarning` where links
-        were dropped.
+        A directed network. Your own files are read as by the methods `DocumentNetwork.from_...`, with a
+        `NetworkWarning` where links were dropped.
 
     Raises
     ------
     DataError
-        If it is neither a name nor files in one of these forms, or in more than one of them.
+        If it is neither a name nor files in one of these formats, or in more than one of them.
 
     Examples
     --------
@@ -88,14 +88,14 @@ def open_network(
             return DocumentNetwork(**reader.read(path, ()), strict=strict)
         return DocumentNetwork.from_texts(**reader.read(path, columns), vectorizer=vectorizer, strict=strict)
     except DataError as error:
-        # errors about all documents together, such as that no word is left of them, name no file
+        # errors about the documents as a whole, such as that no words are left, do not name the file
         raise error if str(path) in str(error) else DataError(f"{path}: {error}") from None
 
 
 def _check_counted(what: str, vectorizer: Any, columns: Sequence[str]) -> None:
     """Raise if options were given that do not apply to word counts."""
     if vectorizer is not None:
-        raise DataError(f"{what}: the words are counted already, so how to count them cannot be chosen.")
+        raise DataError(f"{what}: the data are word counts, so settings for counting words do not apply.")
     if columns:
         raise DataError(f"{what}: there are no fields such as {columns[0]!r}; only documents.jsonl has them.")
 
@@ -105,7 +105,7 @@ def _not_there(data: str) -> DataError:
     near = difflib.get_close_matches(data.lower(), DATA_SETS, n=2)
     meant = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
     return DataError(
-        f"{data!r} is no built-in data set, file or folder{meant}; pass {', '.join(DATA_SETS)}, a .content file, or "
+        f"{data!r} is not a built-in data set, file or folder{meant}; pass {', '.join(DATA_SETS)}, a .content file, or "
         f"{accepted_forms()}."
     )
 
@@ -122,5 +122,5 @@ def _find_reader(path: Path) -> Reader:
         raise DataError(f"{path}: pass a .content file, or {accepted_forms()}.")
     names = list_names(path) if path.is_dir() else [path.name]
     shown = ", ".join(names[:N_LISTED]) + (f" and {len(names) - N_LISTED} more" if len(names) > N_LISTED else "")
-    forms = "more than one known form" if found else "no known form"
-    raise DataError(f"{path}: the folder is in {forms} (it holds: {shown or 'nothing'}); pass {accepted_forms()}.")
+    formats = "more than one known format matches" if found else "no known format matches"
+    raise DataError(f"{path}: {formats} (found: {shown or 'nothing'}); pass {accepted_forms()}.")

@@ -30,8 +30,8 @@ def read_texts(
     except ValueError as error:
         if "empty vocabulary" in str(error):
             raise DataError(
-                f"no word is left of {numbered(len(listed), 'text')}: they are empty, or hold stop words, numbers "
-                "and single letters only; give texts with other words, or a vectorizer that keeps these "
+                f"no words are left in {numbered(len(listed), 'text')}: they are empty or contain only stop words, "
+                "numbers and single letters; give texts with other words, or a vectorizer that keeps these "
                 "(--stop-words none)."
             ) from None
         raise DataError(

@@ -22,10 +22,10 @@ class Seeds:
     Attributes
     ----------
     word, topic : ndarray of int64
-        The words and their topics; no pair of both is repeated.
+        The words and their topics; each (word, topic) pair occurs once.
     amount : ndarray of float64
-        Prior tokens beyond beta: whole numbers, so that adding them to a count in float32 and taking them away again
-        leaves the count as it was.
+        Prior tokens beyond beta: whole numbers, so that adding them to a float32 count and subtracting them again
+        leaves it unchanged.
     """
 
     word: NDArray[np.int64]
@@ -147,7 +147,7 @@ def tokens(counts: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     n_documents = counts.shape[0]
     start = np.zeros(n_documents + 1, np.int64)
     words = np.empty(counts.data.sum(dtype=np.int64), np.int32)
-    for first in range(0, n_documents, CHUNK_DOCUMENTS):  # at once there would be several 64-bit numbers for each count
+    for first in range(0, n_documents, CHUNK_DOCUMENTS):  # in chunks: several 64-bit numbers are needed per count
         last = min(first + CHUNK_DOCUMENTS, n_documents)
         ends = counts.indptr[first : last + 1]
         repeats = counts.data[ends[0] : ends[-1]]

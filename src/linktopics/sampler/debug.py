@@ -1,6 +1,6 @@
-"""The debug switch: after each sweep everything is counted again, in another way, and compared.
+"""Debug mode: after each sweep the whole state is recomputed independently and compared.
 
-It is on where the environment variable ``LINKTOPICS_CHECK`` is set (to other than 0), or inside ``with checked():``.
+It is on if the environment variable ``LINKTOPICS_CHECK`` is set (and not 0), or inside ``with debug_checks():``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from linktopics.sampler.partition import Partition, token_indices
 from linktopics.sampler.settings import Settings
 from linktopics.sampler.state import State
 
-VARIABLE = "LINKTOPICS_CHECK"
+CHECK_VARIABLE = "LINKTOPICS_CHECK"
 
 FLOAT32_ERROR = 1e-5
 """Relative error that projections and scores may have: they are sums of at most some hundred float32 products."""
 
 REPORT_ADVICE = (
-    "This is a bug of linktopics or a fault of the machine's memory, not a mistake in the data: please report it, with "
+    "This is a bug in linktopics or a memory fault of the machine, not a mistake in the data: please report it, with "
     "the network and the settings if you can"
 )
 
@@ -36,13 +36,13 @@ _depth = 0
 
 
 @contextmanager
-def checked(on: bool = True) -> Iterator[None]:
-    """Switch the check on, if `on`, for all chains that start inside, in any thread.
+def debug_checks(on: bool = True) -> Iterator[None]:
+    """Return a context manager that checks all chains that start inside, in any thread, if `on`.
 
     Examples
     --------
-    >>> from linktopics.sampler.debug import checked, is_on
-    >>> with checked():
+    >>> from linktopics.sampler.debug import debug_checks, is_on
+    >>> with debug_checks():
     ...     is_on()
     True
     """
@@ -55,8 +55,8 @@ def checked(on: bool = True) -> Iterator[None]:
 
 
 def is_on() -> bool:
-    """Return whether chains are to be checked."""
-    return _depth > 0 or os.environ.get(VARIABLE, "") not in ("", "0")
+    """Return whether chains are to be debug_checks."""
+    return _depth > 0 or os.environ.get(CHECK_VARIABLE, "") not in ("", "0")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class DebugSnapshot:
 
 
 def check_state(corpus: Corpus, state: State, settings: Settings) -> None:
-    """Raise `SamplingError` if anything in the state of a chain contradicts its assignments or is no number.
+    """Raise `SamplingError` if anything in the state of a chain contradicts its assignments or is not finite.
 
     All tables of counts are counted again from the assignments, by NumPy and not by the kernels; weights, augmented
     variables and priors must be finite and in range; and the links' part of the log joint is computed again in float64.
@@ -135,8 +135,8 @@ def check_state(corpus: Corpus, state: State, settings: Settings) -> None:
         if not abs(state.log_links - value) <= allowed:
             _fail(
                 at,
-                f"log_links is {state.log_links!r} where topics and weights say {value!r} "
-                f"(difference {state.log_links - value:.3g}, rounding explains {allowed:.3g})",
+                f"log_links is {state.log_links!r}, but topics and weights give {value!r} "
+                f"(difference {state.log_links - value:.3g}; rounding can explain {allowed:.3g})",
             )
 
 
@@ -243,30 +243,30 @@ def _check_projection(at: int, name: str, part: Partition, snapshot: DebugSnapsh
     zbar = _zbar(state, state.doc_topic[:n, :n_topics], part.lengths[:n])
     entering = len(snapshot.projection) - part.corpus.n_documents
     for U, first in [(state.weights, 0)] + ([(state.weights.T, entering)] if entering else []):
-        held = snapshot.projection[first : first + n, :n_topics]
-        error = np.abs(held - zbar @ U.T)
+        actual = snapshot.projection[first : first + n, :n_topics]
+        error = np.abs(actual - zbar @ U.T)
         wrong = ~(error <= FLOAT32_ERROR * (zbar @ np.abs(U.T)) + np.finfo(np.float32).tiny)
         if wrong.any():
             i, k = np.argwhere(wrong)[0].tolist()
             _fail(
                 at,
-                f"the projection{name} of document {part.documents[i]}, topic {k} is {held[i, k]!r} where its topics "
-                f"and the weights say {(zbar[i] @ U.T[:, k])!r} ({wrong.sum():,} of {wrong.size:,} differ)",
+                f"the projection{name} of document {part.documents[i]}, topic {k} is {actual[i, k]!r}, but its topics "
+                f"and the weights give {(zbar[i] @ U.T[:, k])!r} ({wrong.sum():,} of {wrong.size:,} differ)",
             )
 
 
-def _same(at: int, name: str, held: NDArray, right: NDArray, *axes: str) -> None:
+def _same(at: int, name: str, actual: NDArray, expected: NDArray, *axes: str) -> None:
     """Raise if two arrays differ anywhere; the message says where first, how much, and how often."""
-    if held.shape != right.shape:
-        _fail(at, f"{name} has the shape {held.shape} where {right.shape} is right")
-    differ = held != right
+    if actual.shape != expected.shape:
+        _fail(at, f"{name} has the shape {actual.shape}, expected {expected.shape}")
+    differ = actual != expected
     if differ.any():
         place = tuple(np.argwhere(differ)[0].tolist())
         where = ", ".join(f"{axis} {number}" for axis, number in zip(axes, place, strict=True))
-        gap = np.abs(held.astype(float) - right)
+        gap = np.abs(actual.astype(float) - expected)
         _fail(
             at,
-            f"{name} at {where} is {held[place]} where {right[place]} is right (largest difference {gap.max():g}, "
+            f"{name} at {where} is {actual[place]}, expected {expected[place]} (largest difference {gap.max():g}, "
             f"{int(differ.sum()):,} of {differ.size:,} differ)",
         )
 

@@ -26,9 +26,9 @@ SMALLEST_VARIABLE = 1e-10
 have a probability of some 1e-5 even for a pair that lies exactly on the margin."""
 
 LARGE_COST = 16.0
-"""Above this cost the logistic loss's variables start from their mean at score 0, and not from 1 as the paper has it.
-Started from 1, weights are drawn at scores of cost / 2 first, and where links are separable from non-links
-the chain takes some cost * pairs sweeps to come back from there."""
+"""Above this cost the logistic loss's variables start at their mean at score 0, not at 1 as in the paper. From 1, the
+first weights would give scores of cost / 2, and where links are separable from non-links the chain would need some
+cost * pairs sweeps to return."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Loss(ABC):
 
     @abstractmethod
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
-        """Draw the augmented variables, which are positive, given the scores."""
+        """Return random augmented variables, which are positive, given the scores."""
 
     @abstractmethod
     def gaussian(self, augmented: Array) -> tuple[Array, Array]:
@@ -78,7 +78,7 @@ class Loss(ABC):
     def probability(self, scores: Array) -> Array:
         """Return the probability of a link with this score, at cost 1 for both classes.
 
-        That of minus the score must be the probability of no link.
+        The probability at -score must be the probability of no link.
         """
 
     def no_link(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -90,7 +90,7 @@ Kind = TypeVar("Kind", bound=type[Loss])
 
 
 def register_loss(name: str) -> Callable[[Kind], Kind]:
-    """Return a decorator that makes a class of losses known as ``loss=name``.
+    """Return a decorator that registers a class of losses for ``loss=name``.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class LogisticLoss(Loss):
         return np.where(self.cost > LARGE_COST, self.cost / 4, 1.0)
 
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
-        """Draw from PG(cost, score)."""
+        """Return draws from PG(cost, score)."""
         return draw_polya_gamma(self.cost, scores, rng)
 
     def gaussian(self, augmented: Array) -> tuple[Array, Array]:
@@ -154,7 +154,7 @@ class HingeLoss(Loss):
     max_slope = 4.0
 
     def draw(self, scores: Array, rng: np.random.Generator) -> Array:
-        """Draw variables whose reciprocals are inverse Gaussian with mean 1 / (cost |margin - s score|) and shape 1.
+        """Return variables whose reciprocals are inverse Gaussian with mean 1 / (cost |margin - s score|) and shape 1.
 
         Michael, Schucany and Haas's transformation, written for the reciprocal, where nothing cancels or overflows.
         """

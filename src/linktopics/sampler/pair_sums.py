@@ -11,13 +11,13 @@ from linktopics.sampler.partition import Partition
 Array = NDArray[np.float64]
 
 STIFF_RATIO = 30.0
-"""A pair is stiff if its curvature is above this multiple of the median. Pairs that lie on the margin of the hinge loss
-are; float32 sums would lose the others beside them."""
+"""A pair is stiff if its curvature is above this multiple of the median, as on the margin of the hinge loss. In float32
+sums, stiff pairs would swamp the others."""
 
 MEDIAN_PAIRS = 2**16
-"""Where there are more pairs, the median is taken over about this many."""
+"""If there are more pairs, the median is taken over about this many."""
 
-CHUNK_PAIRS = 2**20
+FEATURE_CHUNK_PAIRS = 2**20
 """Pairs whose features are multiplied at once."""
 
 
@@ -67,31 +67,36 @@ class PairSums:
         self.stiff_sources = self._rows(corpus.source[self.stiff])
         self.stiff_targets = self._rows(corpus.target[self.stiff])
 
-    # What every shard is asked for: tuples of arrays, which are added up over all shards.
+    # Methods called on every shard; the arrays they return are summed over the shards.
 
     def diagonal(self) -> tuple[Array, Array]:
-        """Return the data's precision and pull of diagonal weights and of features."""
+        """Return the data's part of the precision and of the linear term, for diagonal weights and features.
+
+        The linear term is the product of the precision and the mean.
+        """
         size = self.shape[0] + self.features.shape[1]
-        precision, pull = np.empty((size, size)), np.empty(size)
-        kernels.diagonal_sums(*self.shares, *self.ends, self.quadratic, self.linear, self.features, precision, pull)
-        return precision, pull
+        precision, linear_term = np.empty((size, size)), np.empty(size)
+        kernels.diagonal_sums(
+            *self.shares, *self.ends, self.quadratic, self.linear, self.features, precision, linear_term
+        )
+        return precision, linear_term
 
     def matrices(self, index: NDArray[np.int64]) -> tuple[Array, ...]:
-        """Return all that the precision matrix and the pull of full weights and of features are made of."""
+        """Return the sums of which the precision and the linear term of full weights and of features are made."""
         size = int(index.max()) + 1
         grouped = np.empty((size, size))
         kernels.gram(*self.shares, *self.grouped, self.quadratic, index, grouped)
-        pull = self.interactions(self.linear), self.features.T @ self.linear
-        return (grouped, *pull, self.cross(), self.feature_precision())
+        linear_term = self.interactions(self.linear), self.features.T @ self.linear
+        return (grouped, *linear_term, self.cross(), self.feature_precision())
 
     def noise(self, size: int) -> Array:
-        """Return standard normal variates, if this is the first shard: what all share is drawn once."""
+        """Return standard normal variates if this is the first shard, which draws for all of them; else none."""
         return self.rng.standard_normal(size) if self.part.number == 0 else np.empty(0)
 
     def perturbed(self) -> tuple[Array, ...]:
-        """Return the pull on weights and features with noise whose covariance is the data's precision."""
-        pull = self.linear + np.sqrt(self.quadratic) * self.rng.standard_normal(len(self.linear))
-        return self.interactions(pull), self.features.T @ pull
+        """Return the linear term of weights and features, plus noise whose covariance is the data's precision."""
+        noisy = self.linear + np.sqrt(self.quadratic) * self.rng.standard_normal(len(self.linear))
+        return self.interactions(noisy), self.features.T @ noisy
 
     def to_solve(self, n_noise: int, n_stiff: int) -> tuple[tuple[Array, ...], tuple[Array, ...], Array]:
         """Return what conjugate gradients need: sums to be added up, the stiffest pairs, and noise."""
@@ -102,13 +107,13 @@ class PairSums:
         """Return (left, right, total, diagonal, feature precision), of which the preconditioner is made.
 
         left = sum_e x_e zbar_i zbar_i^T, right = sum_e x_e zbar_j zbar_j^T, total = sum_e x_e and diagonal =
-        sum_e x_e zbar_i^2 (zbar_j^2)^T, where x are the curvatures; those of stiff pairs as if they were just not so.
+        sum_e x_e zbar_i^2 (zbar_j^2)^T, where x are the curvatures, capped at the limit for stiff pairs.
         """
-        gentle = np.minimum(self.quadratic, self.limit)
+        capped = np.minimum(self.quadratic, self.limit)
         left, right, diagonal = (np.empty(self.shape) for _ in range(3))
-        kernels.marginals(*self.shares, *self.ends, gentle, left, right)
-        kernels.curvatures(self.topics, *self.shares, *self.counts, *self.grouped, gentle, diagonal)
-        return left, right, np.asarray(gentle.sum()), diagonal, self.feature_precision()
+        kernels.marginals(*self.shares, *self.ends, capped, left, right)
+        kernels.curvatures(self.topics, *self.shares, *self.counts, *self.grouped, capped, diagonal)
+        return left, right, np.asarray(capped.sum()), diagonal, self.feature_precision()
 
     def stiffest(self, n: int) -> tuple[Array, Array, Array]:
         """Return the n stiffest pairs: curvatures beyond the limit, and proportions of sources and targets."""
@@ -130,7 +135,7 @@ class PairSums:
         if len(pull):
             pull[self.stiff] = stiff
         result += self.stiff_sources.T @ (stiff[:, None] * self.stiff_targets)
-        # Not by the length of the pull: a shard may have no pair of its own, and features all the same.
+        # not len(pull): a shard without pairs of its own still has features
         return result, np.asarray(self.features.T @ pull) if len(feature_weights) else pull
 
     def interactions(self, x: Array) -> Array:
@@ -148,9 +153,9 @@ class PairSums:
     def feature_precision(self) -> Array:
         """Return sum_e quadratic_e x_e x_e^T over the features x_e of pairs."""
         result = np.zeros((self.features.shape[1], self.features.shape[1]))
-        for first in range(0, len(self.quadratic), CHUNK_PAIRS):  # at once there would be a copy of all features
-            part = self.features[first : first + CHUNK_PAIRS]
-            result += (part * self.quadratic[first : first + CHUNK_PAIRS, None]).T @ part
+        for first in range(0, len(self.quadratic), FEATURE_CHUNK_PAIRS):  # in chunks, without a copy of all features
+            part = self.features[first : first + FEATURE_CHUNK_PAIRS]
+            result += (part * self.quadratic[first : first + FEATURE_CHUNK_PAIRS, None]).T @ part
         return result
 
     def _soft(self, x: Array) -> Array:
@@ -164,5 +169,5 @@ class PairSums:
 
 
 def _narrow(counts: NDArray[np.float32]) -> NDArray:
-    """Return counts in two bytes if they all fit: rows of pairs are read from all over memory, which is what costs."""
+    """Return counts as uint16 if they all fit: random reads of rows dominate the cost, so small rows are faster."""
     return counts.astype(np.uint16) if counts.max(initial=0.0) < 2**16 else counts

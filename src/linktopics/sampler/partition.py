@@ -16,18 +16,18 @@ PAIR_COST = 0.3
 """Cost of a pair to each of its documents, in tokens. `benchmarks/sweep.py` finds 0.2 to 1; only
 the balance of shards depends on it."""
 
-SLACK = 1.02
+MAX_LOAD_RATIO = 1.02
 """Largest cost of a shard, as a multiple of the average."""
 
 N_PASSES = 10
-"""Passes over the documents, each of which assigns all of them."""
+"""Passes over the documents; each pass assigns all documents again."""
 
 Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Partition:
-    """The documents of one shard, with what it needs of others.
+    """The documents of one shard, and the data that it needs from other shards.
 
     Documents that belong to other shards, but are in a pair with one of this shard, are its ghosts. A pair belongs to
     the shard of its source.
@@ -42,17 +42,17 @@ class Partition:
     n_own, n_own_pairs : int
         How many of the documents and of the pairs are its own.
     lengths : ndarray of int64, shape (n_documents,)
-        Tokens of the documents; those of ghosts are elsewhere.
+        Number of tokens of the documents; the tokens of ghosts themselves are in other shards.
     documents, pairs : ndarray of int64
         Numbers of the documents (its own) and the pairs (all) in the whole corpus.
     sent_documents, sent_pairs : list of ndarray of int64
         For each shard, which of its own documents are ghosts there, and which of its own pairs end there.
     ghosts_from, pairs_from : list of slice
-        For each shard, the places of the ghosts and pairs from there.
+        For each shard, the slices of ghosts and of pairs that come from it.
     words_of : list of slice
         For each shard, the words whose counts it adds up for all.
     own_features : ndarray of float64, shape (n_own_pairs, n_features)
-        Features of its own pairs, by columns in memory.
+        Features of its own pairs, in column-major order.
     """
 
     number: int
@@ -137,13 +137,13 @@ def split(corpus: Corpus, n_parts: int) -> list[Partition]:
 def assign_documents(corpus: Corpus, n_parts: int) -> NDArray[np.int32]:
     """Return the shard of each document.
 
-    Documents are assigned one after the other, each to where its links lead if there is room, and then several times
-    more, when the shards of all are known (restreamed linear deterministic greedy partitioning, Nishimura and
-    Ugander 2013). A hub with thousands of pairs has their cost, so it shares its shard with fewer others.
+    Documents are assigned one after the other, each to the shard of most of its links if there is room, and then
+    several times more, when the shards of all are known (restreamed linear deterministic greedy partitioning, Nishimura
+    and Ugander 2013). A hub with thousands of pairs has their cost, so it shares its shard with fewer others.
     """
     ends = np.diff(corpus.out_start) + np.diff(corpus.in_start)
     cost = 1.0 + np.diff(corpus.start) + PAIR_COST * ends
-    capacity = SLACK * cost.sum() / n_parts
+    capacity = MAX_LOAD_RATIO * cost.sum() / n_parts
     owner, load = np.full(corpus.n_documents, -1, np.int32), np.zeros(n_parts)
     pairs = (corpus.out_start, corpus.target, corpus.in_start, corpus.in_pair, corpus.in_source, corpus.label)
     for _ in range(N_PASSES):
@@ -197,6 +197,6 @@ def _cut(corpus: Corpus, documents: Indices, n_members: int, pairs: Indices, loc
 
 
 def token_indices(start: NDArray[np.integer], documents: NDArray[np.integer]) -> Indices:
-    """Return the places of the tokens of some documents among all; the same for entries of rows of a CSR matrix."""
+    """Return the indices of the tokens of some documents; the same for entries of rows of a CSR matrix."""
     lengths = start[documents + 1] - start[documents]
     return np.repeat(start[documents] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())

@@ -32,12 +32,12 @@ distribution function is off by less than 1e-4. The saddle-point method takes mo
 LARGE_SCORE = 20.0
 """Above this score PG(shape, score) is inverse Gaussian but for a relative error of about shape * exp(-score)."""
 
-TERMS = 10
+N_GAMMA_TERMS = 10
 """Terms of the infinite sum that are drawn one by one."""
 
 
 def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Array:
-    """Draw from PG(shape, score), elementwise.
+    """Return draws from PG(shape, score), elementwise.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def draw_polya_gamma(shape: Array, score: Array, rng: np.random.Generator) -> Ar
     if not np.isfinite(score[part]).all():
         raise SamplingError(
             "the augmented variables could not be drawn: the scores of pairs are not finite. Weights or features of "
-            "pairs are extreme, or topics are no numbers."
+            "pairs are extreme, or topics are NaN."
         )
     result[part] = rng.wald(shape[part] / (2 * score[part]), shape[part] ** 2 / 4)
     huge = moderate & (whole > SADDLE_MAX_SHAPE)
@@ -88,7 +88,7 @@ def _upper_parts() -> Array:
 
 
 def _draw_huge(shape: Array, score: Array, rng: np.random.Generator) -> Array:
-    """Draw from the inverse Gaussian that has the mean and the variance of PG(shape, score)."""
+    """Return draws from the inverse Gaussian that has the mean and the variance of PG(shape, score)."""
     z = np.maximum(score, 1e-4)  # below, neither moment changes by more than 1e-9 of itself
     mean = shape * np.tanh(z / 2) / (2 * z)
     variance = shape * (np.sinh(z) - z) / (4 * z**3 * np.cosh(z / 2) ** 2)
@@ -96,20 +96,20 @@ def _draw_huge(shape: Array, score: Array, rng: np.random.Generator) -> Array:
 
 
 def _draw_fraction(shape: Array, score: Array, rng: np.random.Generator) -> Array:
-    """Draw PG(shape, score) = sum_m gamma_m(shape) / (2 pi^2 ((m - 1/2)^2 + (score / 2 pi)^2)).
+    """Return draws from PG(shape, score) = sum_m gamma_m(shape) / (2 pi^2 ((m - 1/2)^2 + (score / 2 pi)^2)).
 
-    The sum of all terms beyond `TERMS` is drawn as one gamma variate of the same mean and variance. At
+    The sum of all terms beyond `N_GAMMA_TERMS` is drawn as one gamma variate of the same mean and variance. At
     score 0 it has 2 % of the mean and 1e-4 of the variance.
     """
     a = score / (2 * np.pi)
     result = np.zeros(len(shape))
     # Mean of all terms at shape 1, tanh(score / 2) / (2 score); the terms drawn are subtracted below.
     rest = np.where(a > 1e-4, np.tanh(np.pi * a) / np.maximum(4 * np.pi * a, 1e-6), 0.25)
-    for m in range(1, TERMS + 1):
+    for m in range(1, N_GAMMA_TERMS + 1):
         scale = 1.0 / (2 * np.pi**2 * ((m - 0.5) ** 2 + a**2))
         result += scale * rng.standard_gamma(shape)
         rest -= scale
-    # Variance of the rest at shape 1: the sum of squared scales, as an integral from TERMS to infinity.
-    r = np.maximum(a / TERMS, 1e-2)
-    variance = (np.arctan(r) / r - 1 / (1 + r**2)) / (2 * r**2) / TERMS**3 / (4 * np.pi**4)
+    # Variance of the rest at shape 1: the sum of squared scales, as an integral from N_GAMMA_TERMS to infinity.
+    r = np.maximum(a / N_GAMMA_TERMS, 1e-2)
+    variance = (np.arctan(r) / r - 1 / (1 + r**2)) / (2 * r**2) / N_GAMMA_TERMS**3 / (4 * np.pi**4)
     return np.asarray(result + rng.standard_gamma(shape * rest**2 / variance) * variance / rest)

@@ -1,4 +1,4 @@
-"""Prior counts of topics in documents and of words in topics: learned where asked for, and raised for seed words."""
+"""Prior counts of topics in documents and of words in topics; they can be learned, and are higher for seed words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from linktopics.sampler.corpus import Corpus
 
 Array = NDArray[np.float64]
 
-SMALLEST, LARGEST = 1e-4, 1e4
-"""Bounds of what is learned. A topic that no token has would go to zero and never come back."""
+MIN_PRIOR, MAX_PRIOR = 1e-4, 1e4
+"""Bounds of learned values. Without them the prior of a topic without tokens would go to zero and stay there."""
 
-MAX_STEPS, TOLERANCE = 100, 1e-4
-"""Steps of a fixed point at most, and the relative change at which it has settled."""
+MAX_FIXED_POINT_STEPS, FIXED_POINT_TOLERANCE = 100, 1e-4
+"""Most steps of a fixed-point iteration, and the relative change at which it stops."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ def learn_alpha(
         alpha = np.full(len(alpha), alpha.mean())
     counts = _histograms(doc_topic[:, : len(alpha)])
     of_lengths = _histograms(lengths[:, None])
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_FIXED_POINT_STEPS):
         gain = _excess(counts, alpha)
         loss = float(_excess(of_lengths, np.array([alpha.sum()]))[0])
         if loss <= 0:  # no document has a token
             return alpha
         ratio = gain / loss if per_topic else np.full(len(alpha), (alpha @ gain) / (alpha.sum() * loss))
-        alpha, last = np.clip(alpha * ratio, SMALLEST, LARGEST), alpha
-        if (np.abs(alpha - last) <= TOLERANCE * last).all():
+        alpha, last = np.clip(alpha * ratio, MIN_PRIOR, MAX_PRIOR), alpha
+        if (np.abs(alpha - last) <= FIXED_POINT_TOLERANCE * last).all():
             break
     return alpha
 
@@ -113,15 +113,15 @@ def learn_beta(corpus: Corpus, word_topic: NDArray[np.float32], totals: NDArray[
     counts = _histograms(word_topic[:, :K].reshape(-1, 1))
     seeded = word_topic[seeds.word, seeds.topic].astype(float)
     extra = seeds.mass(K)
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_FIXED_POINT_STEPS):
         gain = float(_excess(counts, np.array([beta]))[0])
         for amount, sign in ((seeds.amount, 1.0), (0.0, -1.0)):  # seed words start from more than beta
             gain += sign * float((digamma(seeded + beta + amount) - digamma(beta + amount)).sum())
         loss = V * float((digamma(totals + V * beta + extra) - digamma(V * beta + extra)).sum())
         if loss <= 0:
             return beta
-        beta, last = float(np.clip(beta * gain / loss, SMALLEST, LARGEST)), beta
-        if abs(beta - last) <= TOLERANCE * last:
+        beta, last = float(np.clip(beta * gain / loss, MIN_PRIOR, MAX_PRIOR)), beta
+        if abs(beta - last) <= FIXED_POINT_TOLERANCE * last:
             break
     return beta
 

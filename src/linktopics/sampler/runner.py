@@ -1,4 +1,4 @@
-"""Chains from start to finish, and posterior samples: their result, and all that predictions need."""
+"""Runs chains; their result is posterior samples, which are all that predictions need."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from linktopics.utils.progress import ProgressBar
 
 Array = NDArray[np.float64]
 
-MAX_SWEEPS = 10**7
+MAX_CHAIN_SWEEPS = 10**7
 """Most sweeps of a chain: memory for the trace of all of them is allocated when it starts."""
 
 MAX_JOBS = 1024
@@ -104,30 +104,30 @@ class Schedule:
         return self.n_burn_in + self.n_samples * self.thin
 
     def samples_at(self, iteration: int) -> bool:
-        """Return whether to keep a sample after so many sweeps."""
+        """Return whether to keep a sample after this many sweeps."""
         after = iteration - self.n_burn_in
         return after > 0 and after % self.thin == 0
 
     def learns_at(self, iteration: int) -> bool:
-        """Return whether to learn priors after so many sweeps: every tenth of the burn-in, once topics have formed.
+        """Return whether to learn priors after this many sweeps: every tenth of the burn-in, from the 20th.
 
         They are learned at the end of burn-in in any case.
         """
-        asked = self.learn_alpha is not None or self.learn_beta
+        learns = self.learn_alpha is not None or self.learn_beta
         due = LEARNING_STARTS <= iteration < self.n_burn_in and iteration % LEARNING_EVERY == 0
-        return asked and (due or iteration == self.n_burn_in)
+        return learns and (due or iteration == self.n_burn_in)
 
     def more_samples(self, n: int) -> Schedule:
         """Return the schedule with n more samples."""
         return replace(self, n_samples=self.n_samples + n)
 
     def more_burn_in(self, n: int, n_samples: int) -> Schedule:
-        """Return the schedule that takes all its sweeps, and n more, as burn-in of new samples."""
+        """Return a schedule in which all sweeps of this one and n more are burn-in, followed by new samples."""
         return replace(self, n_burn_in=self.length + n, n_samples=n_samples)
 
 
 LEARNING_STARTS, LEARNING_EVERY = 20, 10
-"""The sweep after which priors are first learned, and the number of sweeps from then to the next time."""
+"""The first sweep after which priors are learned, and the interval in sweeps."""
 
 
 @dataclass
@@ -137,7 +137,7 @@ class Chain:
     Attributes
     ----------
     number : int
-        Its place among the chains.
+        Index of the chain.
     state : State
         Its current state.
     trace : ndarray of shape (n_sweeps, n_quantities)
@@ -171,7 +171,7 @@ class Chain:
 
 
 def quantities(corpus: Corpus, feature_names: list[str]) -> list[str]:
-    """Return names for the columns of a trace: what does not depend on how topics are numbered."""
+    """Return names for the columns of a trace: quantities that do not depend on the numbering of topics."""
     names = ["log joint", "topic entropy"]
     if corpus.n_pairs:
         names += ["log likelihood of links", "weight norm", "weight trace", "largest eigenvalue", "smallest eigenvalue"]
@@ -209,11 +209,11 @@ def run_chains(
     keep_every: int = 50,
     keep_minutes: float | None = None,
     engine: Engine | None = None,
-    doing: str = "sampling",
+    description: str = "sampling",
 ) -> None:
     """Run chains from where they are to the end of the schedule.
 
-    BLAS is held to one thread, since its sums depend on the number of threads.
+    BLAS is limited to one thread, since its sums depend on the number of threads.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def run_chains(
     chains : list of Chain
         Changed in place.
     schedule : Schedule
-        How far to go.
+        The schedule to complete.
     n_jobs : int, optional
         Threads; chains are spread over them, and the shards of each chain over its share of the threads.
     verbose : bool or "auto"
@@ -239,8 +239,8 @@ def run_chains(
         After this many minutes, `keep` is called at the end of the current sweep. None only counts sweeps.
     engine : Engine, optional
         The engine that runs the shards of chains; by default threads of this process.
-    doing : str, default="sampling"
-        Description in the progress bar.
+    description : str, default="sampling"
+        Description of the work in the progress bar.
     """
     jobs = effective_n_jobs(n_jobs)
     workers = min(jobs, len(chains))
@@ -281,7 +281,7 @@ def run_chains(
             chain.sent = {name: amount / swept for name, amount in sampler.pool.sent.items()}
 
     left = sum(schedule.length - chain.state.iteration for chain in chains)
-    with one_thread(), runs_shards, ProgressBar(left, verbose, doing) as progress:
+    with one_thread(), runs_shards, ProgressBar(left, verbose, description) as progress:
         _spread(run, len(chains), workers, stop, inline=keep is None)
 
 

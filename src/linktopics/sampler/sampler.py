@@ -22,7 +22,7 @@ from linktopics.sampler.weights import WeightSampler
 RECOVERY_EVERY = 10
 """Iterations after which a chain whose workers may be lost fetches their states, to restart from there."""
 
-MAX_LOSSES = 5
+MAX_WORKER_LOSSES = 5
 """How often workers may be lost before a chain gives up, without one state fetched in between."""
 
 
@@ -34,7 +34,7 @@ class Sampler:
     in the paper's order.
 
     With several shards (``settings.n_shards``) the documents of a shard see the words and topics of other shards as of
-    the end of the last iteration. Their states are collected by `gather`; until then only the state's numbers,
+    the end of the last iteration. Their states are collected by `gather`; until then only the state's scalars,
     weights and priors are up to date. The engine that runs the shards has no influence on the result.
 
     Parameters
@@ -53,7 +53,7 @@ class Sampler:
     seconds : dict of str to float
         Time spent on "topics", "augmented" variables and "weights" so far.
     pool : ShardPool
-        The shards at work.
+        The running shards.
     """
 
     def __init__(self, corpus: Corpus, settings: Settings, state: State, engine: Engine | None = None) -> None:
@@ -85,8 +85,8 @@ class Sampler:
         state = self.state
         if not np.isfinite(state.log_joint):
             raise SamplingError(
-                f"the log joint is {state.log_joint} after iteration {state.iteration}: scores or weights left the "
-                "range that can be computed with. Costs, the weight variance or the margin are extreme; take smaller."
+                f"the log joint is {state.log_joint} after iteration {state.iteration}: scores or weights "
+                "overflowed, because costs, the weight variance or the margin are extreme; use smaller values."
             )
         if self._checks:
             self.check()
@@ -148,7 +148,7 @@ class Sampler:
         self._stale = True
         clock = time.perf_counter()
         if self.corpus.n_pairs:
-            pool.cast("condition")
+            pool.cast("update_gaussian")
             self.draw_weights()
             clock = self._record_seconds("weights", clock)
         pool.call_all("sweep", state.weights, state.feature_weights, state.priors)
@@ -199,7 +199,7 @@ class Sampler:
         return {name: getattr(state, name) for name in names}
 
     def _recovering(self, run: Any, *args: Any) -> Any:
-        """Return ``run(*args)``; where workers are lost, return to the last gathered state and repeat what followed."""
+        """Return ``run(*args)``; if workers are lost, go back to the last gathered state and repeat what followed."""
         goal, lost = self.state.iteration, False
         while True:
             try:
@@ -211,14 +211,14 @@ class Sampler:
             except WorkersLostError as error:  # noqa: PERF203
                 lost = True
                 self._n_losses += 1
-                if self._n_losses > MAX_LOSSES:
+                if self._n_losses > MAX_WORKER_LOSSES:
                     raise EngineError(
                         f"workers were lost {self._n_losses} times since iteration {self._snapshot['iteration']}, and "
                         f"the run was given up: {error}. Look at the logs of the cluster; memory is the usual reason."
                     ) from error
 
     def _restore_snapshot(self) -> None:
-        """Return to the last state that was gathered; priors have not changed since."""
+        """Go back to the last gathered state; priors have not changed since."""
         for name, value in self._snapshot.items():
             setattr(self.state, name, value)
         self.pool.restart(self._partition_states())

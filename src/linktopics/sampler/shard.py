@@ -38,12 +38,12 @@ class Shard:
     settings : Settings
         The model.
     state : State
-        What of the chain's state belongs to the part (see `slice_state`); changed in place.
+        The part of the chain's state that belongs to the partition (see `slice_state`); changed in place.
 
     Attributes
     ----------
     linear, quadratic : ndarray of shape (n_pairs,)
-        The Gaussian form of the loss, as `condition` or `set_gaussian` left it.
+        The Gaussian form of the loss, as set by `update_gaussian` or `set_gaussian`.
     """
 
     def __init__(self, part: Partition, settings: Settings, state: State) -> None:
@@ -73,7 +73,7 @@ class Shard:
     # Steps of an iteration
     # ----------------------------------------------------------------------------------------------------------------
 
-    def condition(self) -> None:
+    def update_gaussian(self) -> None:
         """Compute the Gaussian form of the loss, given the augmented variables."""
         self.set_gaussian(*self.loss.gaussian(self.state.augmented))
 
@@ -122,13 +122,13 @@ class Shard:
             np.sqrt(self.quadratic, out=forces[:, 1], casting="same_kind")
         if not np.isfinite(forces).all():
             raise SamplingError(
-                "the topics could not be drawn: the pull of a pair on them is beyond the range of float32. Costs or "
-                "the margin are extreme; take smaller ones."
+                "the topics could not be drawn: the effect of a pair on them overflows float32. Costs or the "
+                "margin are extreme; use smaller ones."
             )
         return forces, np.take(forces, self.corpus.in_pair, axis=0)  # much faster than indexing
 
     def augment(self) -> float:
-        """Draw the augmented variables of own pairs given all else; return the log pseudo-likelihood of their labels.
+        """Return the log pseudo-likelihood of own pairs' labels, and draw their augmented variables given all else.
 
         The projections must be up to date, as they are after a sweep.
         """
@@ -153,10 +153,9 @@ class Shard:
         return np.asarray(self.corpus.features @ self.state.feature_weights)
 
     def topic_rows(self) -> NDArray[np.float32]:
-        """Return the rows that, divided by the lengths of documents or 1, are the shares of topics that pairs see.
+        """Return the rows that give the topic shares of documents when divided by max(length, 1).
 
-        They are the topic counts, but for documents without words, which have the shares of the prior, in training as
-        in predictions.
+        They are the topic counts; documents without words have the shares of the prior, in training as in predictions.
         """
         empty = self.part.lengths == 0
         if not empty.any():
@@ -173,7 +172,7 @@ class Shard:
         project(self._topics, self.part.lengths, self.topic_rows(), self._U, self._UT, self._projection, self._entering)
 
     def log_densities(self) -> tuple[Array, NDArray[np.int64]]:
-        """Return the log densities of own documents' topics and of own words given theirs, and the tokens per topic.
+        """Return the log densities of own documents' topics and of own words given their topics, and tokens per topic.
 
         The log density of the totals is left out.
         """

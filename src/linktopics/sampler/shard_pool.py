@@ -25,10 +25,10 @@ class ShardPool(Protocol):
     Attributes
     ----------
     sent : Counter
-        Bytes sent from shard to shard, or that would be if each was on a machine of its own, by content; "sums" went
-        to and from the chain itself in every iteration, and "states" were fetched for checkpoints.
+        Bytes sent between shards (or that would be if each were on its own machine), by content. "sums" are exchanged
+        with the chain itself in every iteration, and "states" are fetched for checkpoints.
     remote : bool
-        Whether workers have copies of everything, and may be lost.
+        Whether shards run in other processes, with copies of the data, and may be lost.
     """
 
     sent: Counter[str]
@@ -64,7 +64,7 @@ class Engine(Protocol):
         """Return a pool with one shard for each part."""
 
 
-def kind_of(method: str) -> str:
+def traffic_kind(method: str) -> str:
     """Return the name in `ShardPool.sent` under which a method's results are counted."""
     return "states" if method == "snapshot" else "sums"
 
@@ -131,7 +131,7 @@ class LocalShardPool:
         """Return the results of a method of every shard."""
         results = self._map(lambda shard: getattr(shard, method)(*args))
         if len(self.shards) > 1:
-            self.sent[kind_of(method)] += len(self.shards) * n_bytes(args) + n_bytes(results)
+            self.sent[traffic_kind(method)] += len(self.shards) * n_bytes(args) + n_bytes(results)
         return results
 
     def cast(self, method: str, *args: Any) -> None:

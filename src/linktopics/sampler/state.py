@@ -38,9 +38,9 @@ class State:
     augmented : ndarray of float64, shape (n_pairs,)
         The augmented variables of the loss.
     generators : list of numpy.random.Generator
-        Random numbers of the augmented variables, for each shard; those of the first also serve the weights.
+        Generators for the augmented variables, one per shard; the first one also serves the weights.
     streams : ndarray of uint64, shape (n_shards, 4)
-        Random numbers of the topic sweep.
+        Random states of the topic sweep, one per shard.
     priors : Priors
         Prior counts, which may be learned during burn-in.
     log_joint : float
@@ -97,7 +97,7 @@ def random_states(
 def initial_state(corpus: Corpus, settings: Settings, seed: np.random.SeedSequence) -> State:
     """Return the state the paper starts from: topics drawn uniformly, augmented variables 1, weights 0.
 
-    Seed words start in their topic; one of several topics, in the last of them.
+    Tokens of a seed word start in its topic; if it has several, in the last of them.
     """
     n_topics = settings.n_topics
     for_topics, for_rng, for_stream = seed.spawn(3)

@@ -13,25 +13,25 @@ from linktopics.kernels.inference import infer
 from linktopics.kernels.simd import padded
 from linktopics.sampler import tokens
 
-MAX_SWEEPS = 20
+MAX_INFERENCE_SWEEPS = 20
 """Sweeps over a new document before its likelihood must have settled."""
 
 AVERAGED_SWEEPS = 20
 """Sweeps over a new document whose topics are averaged."""
 
-TOLERANCE = 1e-4
+LIKELIHOOD_TOLERANCE = 1e-4
 """Relative change of the likelihood at which a new document has settled, as in the paper."""
 
 
 class TopicInference:
-    """Topics as a posterior sample has them, laid out for the kernel that infers those of new documents."""
+    """The topics of a posterior sample, laid out for the kernel that infers topics of new documents."""
 
     def __init__(self, word_topic: NDArray[np.float32], alpha: NDArray[np.float64]) -> None:
         self.topics = (0,) * padded(len(alpha))
         self.alpha = np.zeros((1, len(self.topics)), np.float32)
         self.alpha[0, : len(alpha)] = alpha
         self.word_topic = np.asarray(word_topic).view()
-        self.word_topic.flags.writeable = False  # as a memory-mapped one is: one compiled kernel serves both
+        self.word_topic.flags.writeable = False  # like a memory-mapped array: one compiled kernel serves both
 
     def run(
         self, start: NDArray[np.int64], words: NDArray[np.int32], seed: int, rows: slice, shares: NDArray[np.float32]
@@ -39,14 +39,14 @@ class TopicInference:
         """Write the shares of topics in some rows of `tokens` into the same rows of `shares`; zeros without words."""
         infer(
             self.topics, start, words, self.word_topic, self.alpha, seed,
-            MAX_SWEEPS, AVERAGED_SWEEPS, TOLERANCE, rows.start, rows.stop, shares,
+            MAX_INFERENCE_SWEEPS, AVERAGED_SWEEPS, LIKELIHOOD_TOLERANCE, rows.start, rows.stop, shares,
         )  # fmt: skip
 
 
 def infer_topics(
     word_topic: NDArray[np.float32], alpha: NDArray[np.float64], counts: csr_array, seed: int, n_jobs: int | None = None
 ) -> NDArray[np.float32]:
-    """Return shares of topics among the tokens of new documents, given topics as a posterior sample has them.
+    """Return shares of topics among the tokens of new documents, given the topics of a posterior sample.
 
     A document without words has the shares of the prior.
     """

@@ -11,7 +11,7 @@ need not be. A factorisation that fails is tried again with `JITTERS`, and then 
 gradients that break down start again with a simpler preconditioner, and then the matrix is built and factored if it is
 not too large. Where all this fails, `SamplingError` is raised.
 
-Only sums over pairs are needed, see `PairSums`; each shard makes its own, and they are added here.
+Only sums over pairs are needed, see `PairSums`; each shard computes its own, and they are added here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CG_TOLERANCE = 1e-3
 CG_MAX_ITERATIONS = 1000
 
 FAR_ERROR_RATIO = 1e10
-"""A start is far away if its squared error is more than this multiple of the error that may be left."""
+"""A start is far away if its squared error is more than this multiple of the tolerated one."""
 
 MAX_STIFF_PAIRS = 200
 """Most stiff pairs that the preconditioner corrects for one by one."""
@@ -100,8 +100,8 @@ class WeightSampler:
 
     def _draw_diagonal(self, call: CallAll) -> tuple[Array, Array]:
         K = self.n_topics
-        precision, pull = _sum_over_shards(call("diagonal"))
-        eta = self._draw_dense(call, precision, pull, np.diag)
+        precision, linear_term = _sum_over_shards(call("diagonal"))
+        eta = self._draw_dense(call, precision, linear_term, np.diag)
         return np.diag(eta[:K]), eta[K:]
 
     def _draw_cholesky(self, call: CallAll) -> tuple[Array, Array]:
@@ -111,38 +111,38 @@ class WeightSampler:
         index[upper] = np.arange(len(upper[0]))
         index = np.maximum(index, index.T)
         # grouped[(k, k'), (l, l')] is the entry of the precision at row (k, l) and column (k', l').
-        grouped, pull, feature_pull, mixed, feature_precision = _sum_over_shards(call("matrices", index))
+        grouped, linear_term, feature_linear_term, mixed, feature_precision = _sum_over_shards(call("matrices", index))
         precision = grouped[index[:, :, None, None], index[None, None]].transpose(0, 2, 1, 3).reshape(K * K, K * K)
-        pull, mixed = pull.reshape(-1), mixed.reshape(K * K, -1)
+        linear_term, mixed = linear_term.reshape(-1), mixed.reshape(K * K, -1)
         if self.symmetric:
             # A free weight k <= l stands for the entries (k, l) and (l, k): add up their rows and columns.
             one, two = upper[0] * K + upper[1], upper[1] * K + upper[0]
             off = (one != two).astype(float)
             precision = precision[one] + off[:, None] * precision[two]
             precision = precision[:, one] + off * precision[:, two]
-            pull = pull[one] + off * pull[two]
+            linear_term = linear_term[one] + off * linear_term[two]
             mixed = mixed[one] + off[:, None] * mixed[two]
         precision = np.block([[precision, mixed], [mixed.T, feature_precision]])
-        pull = np.append(pull, feature_pull)
+        linear_term = np.append(linear_term, feature_linear_term)
         places = upper if self.symmetric else np.indices((K, K))
-        free = self._draw_dense(call, precision, pull, lambda sums: self._fold(sums)[tuple(places)].reshape(-1))
+        free = self._draw_dense(call, precision, linear_term, lambda sums: self._fold(sums)[tuple(places)].reshape(-1))
         n = len(free) - self.n_features
         return np.asarray(free[:n][index] if self.symmetric else free[:n].reshape(K, K)), free[n:]
 
-    def _draw_dense(self, call: CallAll, precision: Array, pull: Array, free: Operator) -> Array:
-        """Return a draw from N(Lambda^-1 pull, Lambda^-1), where the matrix Lambda is precision + I / variance.
+    def _draw_dense(self, call: CallAll, precision: Array, linear_term: Array, free: Operator) -> Array:
+        """Return a draw from N(Lambda^-1 linear_term, Lambda^-1), where the matrix Lambda is precision + I / variance.
 
         It is drawn by Cholesky factors with the least of `JITTERS` that suffices; where none does, by conjugate
         gradients. `free` takes the free weights out of a sum over pairs, K x K.
         """
         precision = precision + np.eye(len(precision)) / self.variance
-        if not (np.isfinite(precision).all() and np.isfinite(pull).all()):
+        if not (np.isfinite(precision).all() and np.isfinite(linear_term).all()):
             raise _out_of_range("the sums over pairs are not finite")
-        noise = call("noise", len(pull))[0]  # of the first shard
+        noise = call("noise", len(linear_term))[0]  # of the first shard
         for jitter in JITTERS:
             found = _factor(precision, jitter)
             if found is not None:
-                half = solve_triangular(found[0], pull, lower=True, check_finite=False) + noise
+                half = solve_triangular(found[0], linear_term, lower=True, check_finite=False) + noise
                 drawn = solve_triangular(found[0], half, lower=True, trans=1, check_finite=False)
                 if np.isfinite(drawn).all():
                     return np.asarray(drawn)
@@ -159,12 +159,12 @@ class WeightSampler:
     def _draw_cg(self, call: CallAll, start: Array, feature_start: Array) -> tuple[Array, Array]:
         K, F = self.n_topics, self.n_features
         sums, stiff, noises = zip(*call("to_solve", K * K + F, MAX_STIFF_PAIRS), strict=True)
-        pull, feature_pull, *margins, feature_precision = _sum_over_shards(list(sums))
+        linear_term, feature_linear_term, *margins, feature_precision = _sum_over_shards(list(sums))
         noise = noises[0] / np.sqrt(self.variance)
         prior = noise[: K * K].reshape(K, K)
         if self.symmetric:
             prior = np.triu(prior) + np.triu(prior, 1).T
-        goal = np.append(self._fold(pull) + prior, feature_pull + noise[K * K :])
+        goal = np.append(self._fold(linear_term) + prior, feature_linear_term + noise[K * K :])
         if not (np.isfinite(goal).all() and all(np.isfinite(part).all() for part in [*margins, feature_precision])):
             raise _out_of_range("the sums over pairs are not finite")
         feature_precision = feature_precision + np.eye(F) / self.variance
@@ -191,7 +191,7 @@ class WeightSampler:
         return self._draw_cholesky(call)
 
     def _fold(self, gradient: Array) -> Array:
-        """Return the gradient over the free weights, held in a matrix, for one over all entries of U."""
+        """Return, as a matrix, the gradient over the free weights that belongs to a gradient over all entries of U."""
         if not self.symmetric:
             return gradient
         return gradient + gradient.T - np.diag(np.diag(gradient))
@@ -205,10 +205,10 @@ class WeightSampler:
     def _preconditioner(
         self, margins: list[Array], stiff: list[tuple[Array, Array, Array]], max_stiff: int
     ) -> Operator:
-        """Return the inverse of what the precision would be if linked documents were no more alike than others.
+        """Return the inverse of an approximate precision: as if linked documents were no more alike than others.
 
         That is a Kronecker product, scaled so that its diagonal is that of the precision: documents that are linked do
-        have topics in common. It takes in stiff pairs as if they were just not stiff, and the stiffest, at most
+        have topics in common. The curvature of stiff pairs is capped at the limit, and the stiffest, at most
         `max_stiff`, are corrected by Woodbury's formula. Over symmetric matrices, off-diagonal entries count twice in
         the data and once in the prior, hence the half.
         """
@@ -274,7 +274,7 @@ def _factor(matrix: Array, jitter: float = 0.0) -> tuple[Array, bool] | None:
 
 def _out_of_range(what: str) -> SamplingError:
     return SamplingError(
-        f"the weights could not be drawn: {what}. Costs, the margin or the weight variance are extreme; take smaller "
+        f"the weights could not be drawn: {what}. Costs, the margin or the weight variance are extreme; use smaller "
         "costs and a smaller variance."
     )
 
@@ -284,9 +284,10 @@ def _conjugate_gradients(
 ) -> Array | None:
     """Return x with ``multiply(x) = right``, to a small part of a standard deviation; None if that fails.
 
-    The error d of a solution has d^T Lambda d = r^T Lambda^-1 r, about r^T M^-1 r for the preconditioner M, where a
-    draw's own deviation from the mean has the number of weights. It fails if too many iterations are needed, or if
-    rounding has made one of the two matrices indefinite: then an "error" is negative, or no number.
+    The error d of a solution has d^T Lambda d = r^T Lambda^-1 r, about r^T M^-1 r for the preconditioner M; for a
+    draw's own deviation from the mean, the expected value of the same form is the number of weights. It fails if too
+    many iterations are needed, or if rounding has made one of the two matrices indefinite: then the computed error is
+    negative or NaN.
     """
     x = start.copy()
     residual = right - multiply(x)

@@ -20,15 +20,15 @@ STATUS_DESCRIPTIONS = {
     408: "The request did not arrive in time.",
     413: "The body is too large.",
     415: "The body is not JSON.",
-    422: "A value is missing, not of its type, or out of bounds.",
+    422: "A value is missing, has the wrong type, or is out of bounds.",
     500: "Something went wrong in the server.",
     503: "Too many requests are waiting, or the model was replaced while the server ran.",
 }
 
 API_DESCRIPTION = (
-    "Topics of documents and of the links between them, from a fitted model. Nothing can be changed. Documents have a "
-    "number, their place in the network, and an id. Errors are an object with one sentence, error. Probabilities are "
-    "for links as rare as they are in the network, as far as the calibration of the model tells (see the overview)."
+    "Topics of documents and of the links between them, from a fitted model. The API is read-only. Documents have an "
+    "id and a number, their index in the network. Errors are objects with a sentence in the field error. Probabilities "
+    "are calibrated for links in the network if the model has a calibration (see the overview)."
 )
 
 
@@ -41,7 +41,7 @@ class Operation(NamedTuple):
     Attributes
     ----------
     path : str
-        As Starlette writes it.
+        The path, in Starlette's syntax.
     response : type or tuple of str
         Type of the JSON, or the media types of a file.
     request : type or None
@@ -49,7 +49,7 @@ class Operation(NamedTuple):
     method : {"GET", "POST"}
         HTTP method.
     errors : tuple of int
-        Statuses of errors besides those that all operations of the kind have.
+        Statuses of errors besides those of all operations with the same method.
     handler : callable
         Coroutine function; its name is that of the operation, the first line of its docstring is the summary.
     """
@@ -70,7 +70,7 @@ def operation(
     path: str, response: Any, request: type[msgspec.Struct] | None = None, *, method: str = "GET",
     errors: tuple[int, ...] = (),
 ) -> Callable[[Handler], Handler]:  # fmt: skip
-    """Return a decorator that adds an operation to `OPERATIONS`; see there for the parameters."""
+    """Return a decorator that adds an operation to `OPERATIONS`; for the parameters see `Operation`."""
 
     def add(handler: Handler) -> Handler:
         OPERATIONS.append(Operation(path, response, request, method, errors, handler))

@@ -1,4 +1,4 @@
-"""The server: the pages of the explorer, and behind them a JSON API that programs can use. It only reads.
+"""The server: the pages of the explorer, and a read-only JSON API that they and other programs use.
 
 All routes are handled in the event loop, which passes computations to threads, or to `Workers`, through queues.
 """
@@ -30,8 +30,8 @@ from linktopics.server import schemas
 from linktopics.server.api import OPERATIONS, Operation, describe, operation
 from linktopics.server.handlers import TextHandler, attempt, to_json
 from linktopics.server.limits import Limits
-from linktopics.server.middleware import LOG, Guard, RefusedError, error_response
-from linktopics.server.queue import BatchQueue, BusyError, ResponseCache, Result, in_threads
+from linktopics.server.middleware import LOG, RefusedError, RequestMiddleware, error_response
+from linktopics.server.queue import BatchQueue, BusyError, ResponseCache, ResponseOrError, in_threads
 from linktopics.server.requests import RequestDecoder, index_of, quoted, read_json
 from linktopics.server.text_queries import TextQueryEngine
 from linktopics.server.workers import BATCHES_PER_WORKER, UnavailableError, Workers
@@ -40,7 +40,7 @@ TEXT_BATCH_CHARACTERS = 6_000
 """Characters of the texts in a batch."""
 
 TEXT_MIN_CHARACTERS = 600
-"""Characters that a text counts for at least, since a short text has a fixed cost."""
+"""Smallest size of a text in a batch, because each text has a fixed cost."""
 
 READ_BATCH_REQUESTS = 16
 """Requests about documents in a batch: starting a batch in a thread costs as much as a response."""
@@ -49,21 +49,21 @@ BLOCK_DOCUMENTS = 16
 """Consecutive documents that are computed together: several cost little more than one."""
 
 PRECOMPUTE_MAX_DOCUMENTS = 5_000
-"""Up to so many documents, all documents and cells are computed in advance while the server is idle."""
+"""Up to this many documents, all documents and cells are computed in advance while the server is idle."""
 
 SEARCH_INLINE_MAX_DOCUMENTS = 5_000
-"""Up to so many documents, a search takes less time than starting it in a thread."""
+"""Up to this many documents, a search takes less time than starting it in a thread."""
 
 MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
 
-class Anything(PathConvertor):
+class AnyPath(PathConvertor):
     """The rest of a path, with slashes and line ends: ids may have them."""
 
     regex = "(?s:.*)"
 
 
-register_url_convertor("anything", Anything())
+register_url_convertor("anypath", AnyPath())
 
 
 def create_app(
@@ -82,7 +82,7 @@ def create_app(
     limits : Limits, optional
         Bounds of requests.
     hosts : frozenset of str, optional
-        Names that the Host header of requests may have, against pages of other sites; None is any.
+        Names that the Host header of requests may have, which protects against DNS rebinding; None is any.
     handler : TextHandler or Workers, optional
         Handles requests about texts; None is this process, with all posterior samples.
 
@@ -121,7 +121,7 @@ def create_app(
 
     app = Starlette(
         routes=[api.route(one) for one in OPERATIONS],
-        middleware=[Middleware(Guard, limits=limits, hosts=hosts)],
+        middleware=[Middleware(RequestMiddleware, limits=limits, hosts=hosts)],
         exception_handlers={HTTPException: failed},
         lifespan=lifespan,
     )
@@ -146,7 +146,7 @@ class Api:
     def __init__(self, explorer: Explorer, handler: TextHandler | Workers, limits: Limits) -> None:
         self.explorer, self.handler, self.limits = explorer, handler, limits
         self.decoder = RequestDecoder(limits, explorer.n_topics)
-        self.cache = ResponseCache(limits.answers)
+        self.cache = ResponseCache(limits.cache)
         self.pool = ThreadPoolExecutor(3, thread_name_prefix="linktopics-server")
         if not isinstance(handler, Workers):
             suggest, analyze = in_threads(handler.suggest, self.pool), in_threads(handler.analyze, self.pool)
@@ -202,9 +202,9 @@ class Api:
     # Operations
     # ------------------------------------------------------------------------------------------------------------------
 
-    @operation("/api/documents/{id:anything}", schemas.Document, schemas.DocumentQuery)
+    @operation("/api/documents/{id:anypath}", schemas.Document, schemas.DocumentQuery)
     async def document(self, request: Request, query: schemas.DocumentQuery) -> bytes:
-        """Return a document: its topics, words, links with reasons, and links that are suggested."""
+        """Return a document: its topics, words, links with reasons, and suggested links."""
         id = request.path_params["id"]
         if query.by == "number":
             return await self._document(index_of(id, len(self.explorer.ids), "document", "numbers"))
@@ -224,7 +224,7 @@ class Api:
         """Return the pages of the explorer."""
         return Response(self.front_page, media_type="text/html", headers={"Cache-Control": "no-cache"})
 
-    @operation("/static/{name}", ("text/javascript", "text/css", "image/svg+xml"))
+    @operation("/static/{name:anypath}", ("text/javascript", "text/css", "image/svg+xml"))
     async def file(self, request: Request) -> Response:
         """Return a file that the pages need."""
         name = request.path_params["name"]
@@ -249,7 +249,7 @@ class Api:
         """Return data, settings, quality, sampling, topics and weights."""
         return await self._read("meta", self.explorer.meta)
 
-    @operation("/api/topics", schemas.Topics)
+    @operation("/api/topics", schemas.TopicList)
     async def topics(self, request: Request) -> bytes:
         """Return all topics."""
         return await self._read("topics", lambda: {name: self.explorer.meta()[name] for name in ("topics", "names")})
@@ -267,17 +267,17 @@ class Api:
 
     @operation("/api/suggest", schemas.Suggestions, schemas.SuggestRequest, method="POST")
     async def suggest(self, request: Request, query: schemas.SuggestRequest) -> bytes:
-        """Return topics of a text, of each of its words, and links that it should have, with reasons."""
+        """Return topics of a text and of each of its words, and suggested links with reasons."""
         return await self._cached(query, partial(self.suggest_queue.submit, query))
 
     @operation("/api/changes", schemas.Changes, schemas.ChangesRequest, method="POST")
     async def changes(self, request: Request, query: schemas.ChangesRequest) -> bytes:
-        """Return what leaving out each word of a text changes, and what adding words would."""
+        """Return the effects of leaving out each word of a text, and of adding words."""
         return await self._cached(query, partial(self.analysis_queue.submit, query))
 
     @operation("/api/explain", schemas.Explanation, schemas.ExplainRequest, method="POST", errors=(404,))
     async def explain(self, request: Request, query: schemas.ExplainRequest) -> bytes:
-        """Return what speaks for and against a link from a document, or a text, to a document."""
+        """Return the contributions to the score of a link from a document, or a text, to a document."""
         for id in (query.target, query.source):
             if id is not UNSET:
                 self._number(id)
@@ -287,7 +287,7 @@ class Api:
     # Responses
     # ------------------------------------------------------------------------------------------------------------------
 
-    async def _cached(self, key: Hashable, submit: Callable[[Callable[[Result], None]], None]) -> bytes:
+    async def _cached(self, key: Hashable, submit: Callable[[Callable[[ResponseOrError], None]], None]) -> bytes:
         """Return a response from the cache, or from a queue."""
         try:
             return await self.cache.get(key, submit)
@@ -325,9 +325,9 @@ class Api:
 
     def _number(self, id: str) -> int:
         """Return the number of the document with an id."""
-        if id not in self.explorer.numbers:
+        if id not in self.explorer.index_by_id:
             raise RefusedError(404, f"No document has the id {quoted(id)}.")
-        return self.explorer.numbers[id]
+        return self.explorer.index_by_id[id]
 
     # ------------------------------------------------------------------------------------------------------------------
     # Precomputation
@@ -354,5 +354,5 @@ class Api:
             await asyncio.sleep(0.01)
 
 
-def _call_each(calls: list[Callable[[], bytes]]) -> list[Result]:
+def _call_each(calls: list[Callable[[], bytes]]) -> list[ResponseOrError]:
     return [attempt(call) for call in calls]

@@ -1,4 +1,4 @@
-"""Requests about texts and pairs, in batches, and their responses as JSON; where one fails the others do not."""
+"""Requests about texts and pairs, in batches, and their responses as JSON; an error in one does not affect others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from msgspec import UNSET
 from linktopics.explorer.explorer import Explorer
 from linktopics.server.limits import Limits
 from linktopics.server.pinned_model import PinnedModel
-from linktopics.server.queue import Result
+from linktopics.server.queue import ResponseOrError
 from linktopics.server.schemas import AnalysisRequest, ChangesRequest, SuggestRequest
 from linktopics.server.text_analysis import words_as_vectorizer
-from linktopics.server.text_queries import Question, TextQueryEngine
+from linktopics.server.text_queries import TextQuery, TextQueryEngine
 
 Made = TypeVar("Made")
 
@@ -37,56 +37,56 @@ class TextHandler:
         if explorer.network.vectorizer is not None and explorer.network.n_links:
             self.suggest([SuggestRequest(" ".join(explorer.words[:20]), top=1)])
 
-    def suggest(self, requests: list[SuggestRequest]) -> list[Result]:
+    def suggest(self, requests: list[SuggestRequest]) -> list[ResponseOrError]:
         """Return topics and suggested links of texts."""
-        questions = [attempt(self._question, request) for request in requests]
-        results = iter(self._suggest([one for one in questions if isinstance(one, Question)]))
-        return [next(results) if isinstance(one, Question) else one for one in questions]
+        queries = [attempt(self._query, request) for request in requests]
+        results = iter(self._suggest([one for one in queries if isinstance(one, TextQuery)]))
+        return [next(results) if isinstance(one, TextQuery) else one for one in queries]
 
-    def _question(self, request: SuggestRequest) -> Question:
-        return Question(self.engine.read(request.text), request.top, request.direction)
+    def _query(self, request: SuggestRequest) -> TextQuery:
+        return TextQuery(self.engine.read(request.text), request.top, request.direction)
 
-    def _suggest(self, questions: list[Question]) -> list[Result]:
-        """Return responses to all questions at once; if that fails, to each by itself."""
-        if not questions:
+    def _suggest(self, queries: list[TextQuery]) -> list[ResponseOrError]:
+        """Return responses to all queries at once; if that fails, to each separately."""
+        if not queries:
             return []
         try:
-            return [to_json(response) for response in self.engine.suggest(questions)]
+            return [to_json(response) for response in self.engine.suggest(queries)]
         except Exception as error:
-            if len(questions) == 1:
+            if len(queries) == 1:
                 return [error]
-            return [result for question in questions for result in self._suggest([question])]
+            return [result for query in queries for result in self._suggest([query])]
 
-    def analyze(self, requests: list[AnalysisRequest]) -> list[Result]:
-        """Return what words change, or why there is a link; these requests take longer."""
+    def analyze(self, requests: list[AnalysisRequest]) -> list[ResponseOrError]:
+        """Return the effects of words, or the explanation of a link; these requests take longer."""
         return [attempt(self._analyze, request) for request in requests]
 
     def _analyze(self, request: AnalysisRequest) -> bytes:
         if isinstance(request, ChangesRequest):
-            return to_json(self.engine.changes(self._question(request), request.add))
-        numbers = self.engine.explorer.numbers
-        source = self.engine.read(request.text) if request.text is not UNSET else numbers[str(request.source)]
-        return to_json(self.engine.explain(source, numbers[request.target], request.top))
+            return to_json(self.engine.changes(self._query(request), request.add))
+        index_by_id = self.engine.explorer.index_by_id
+        source = self.engine.read(request.text) if request.text is not UNSET else index_by_id[str(request.source)]
+        return to_json(self.engine.explain(source, index_by_id[request.target], request.top))
 
 
 def load_handler(pinned: PinnedModel, limits: Limits, n_samples: int | None) -> TextHandler:
-    """Return a handler for a saved model; one without a vectorizer finds its words as they are."""
+    """Return a handler for a saved model; without a vectorizer, texts are searched for the words of its vocabulary."""
     model = pinned.load()
     if model.network_.vectorizer is None:
         model.network_.vectorizer = words_as_vectorizer(model.network_)
     return TextHandler(TextQueryEngine(Explorer(model), limits, n_samples=n_samples))
 
 
-def attempt(make: Callable[..., Made], *given: Any) -> Made | Exception:
+def attempt(make: Callable[..., Made], *arguments: Any) -> Made | Exception:
     """Return what a function returns, or the exception that it raises."""
     try:
-        return make(*given)
+        return make(*arguments)
     except Exception as error:
         return error
 
 
 def to_json(value: Any) -> bytes:
-    r"""Return JSON in ASCII: half of a surrogate pair, which some texts have, cannot be written in UTF-8.
+    r"""Return JSON in ASCII: lone surrogates, which some texts contain, cannot be encoded in UTF-8.
 
     Examples
     --------

@@ -31,7 +31,7 @@ HEAD_MAX_BYTES = 2**16
 """Bytes of the head of a request: its first line, its headers, and the empty line that ends them."""
 
 BODY_SLICE_BYTES = 1024
-"""Bytes of a body that are parsed at once; of a head that follows a body, as many may be missing from the count."""
+"""Bytes of a body that are parsed at once; up to this many bytes of a head that follows a body are not counted."""
 
 NICE_INCREMENT = 5
 """How much lower the priority of the server is than that of its workers: requests about texts take longest."""
@@ -55,10 +55,10 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         if error.errno == errno.EADDRINUSE:
-            cure = f"choose another by --port {port + 1 if port < 65_535 else 8000}, or any that is free by --port 0"
+            cure = f"choose another with --port {port + 1 if port < 65_535 else 8000}, or any free one with --port 0"
             raise DataError(f"port {port} of {host} is taken; {cure}.") from None
         if error.errno == errno.EACCES:
-            raise DataError(f"port {port} may not be used here; choose one above 1023 by --port 8000.") from None
+            raise DataError(f"port {port} may not be used here; choose one above 1023, such as --port 8000.") from None
         raise DataError(f"cannot serve at {host}, port {port}: {error.strerror}; see --host and --port.") from None
     return bound
 
@@ -74,7 +74,7 @@ def address_of(bound: socket.socket, host: str) -> str:
 
 
 def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
-    """Return the host names that requests may have; None is any, where other machines can reach the server."""
+    """Return the host names that requests may have; None, any, if other machines can reach the server."""
     if not is_loopback(bound):
         return None
     return LOOPBACK | {f"[{host.lower()}]" if ":" in host else host.lower()}
@@ -83,9 +83,9 @@ def names_of(bound: socket.socket, host: str) -> frozenset[str] | None:
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP/1.1 with bounds: of the head of a request, of the time until it is complete, and of the time to send.
 
-    A client that does not read its response would block others. When there are too many connections,
-    the one whose head has been incomplete for longest is closed for the new one: honest clients send their heads at
-    once, so connections that are slow, or send nothing, do not keep others out.
+    A client that does not read its response would block others. When there are too many connections, the one whose head
+    has been incomplete for longest is closed for the new one: well-behaved clients send their heads at once, so
+    connections that are slow, or send nothing, do not keep others out.
     """
 
     limits = Limits()
@@ -97,7 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _in_body, _head_bytes = False, 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timer of the head; make room where there are too many connections."""
+        """Start the timer of the head; make room if there are too many connections."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             slowest = next(iter(self.incomplete), self)

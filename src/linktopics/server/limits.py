@@ -39,7 +39,7 @@ class Limits:
         Seconds that a request may take to arrive.
     writing : float
         Seconds in which a client has to read some of a response.
-    answers : int
+    cache : int
         Bytes of responses in the cache.
     """
 
@@ -57,7 +57,7 @@ class Limits:
     connections: int = 800
     reading: float = 10.0
     writing: float = 10.0
-    answers: int = 64 * 2**20
+    cache: int = 64 * 2**20
 
     @property
     def body(self) -> int:

@@ -1,4 +1,4 @@
-"""Middleware of all requests: hosts, origins, their number, headers of responses, and errors."""
+"""Middleware for all requests: checks of host and origin, a limit of concurrent requests, response headers, errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]+)(:[0-9]*)?"
 
 
 class RefusedError(Exception):
-    """A request that is refused, and why."""
+    """A request that is refused, and the reason."""
 
     def __init__(self, status: int, sentence: str, *, retry: int | None = None, close: bool = False) -> None:
         super().__init__(sentence)
@@ -58,7 +58,7 @@ def error_response(status: int, sentence: str, headers: Mapping[str, str] | None
     return Response(body, status, media_type="application/json", headers=dict(headers or {}))
 
 
-class Guard:
+class RequestMiddleware:
     """Middleware that checks where requests come from, bounds their number, and responds to errors.
 
     Parameters
@@ -85,7 +85,7 @@ class Guard:
             return
         started = False
 
-        async def send_guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
@@ -96,9 +96,9 @@ class Guard:
         self.active += 1
         try:
             self._check(scope)
-            await self.app(scope, receive, send_guarded)
+            await self.app(scope, receive, send_with_headers)
         except RefusedError as refused:
-            await error_response(refused.status, refused.sentence, refused.headers)(scope, receive, send_guarded)
+            await error_response(refused.status, refused.sentence, refused.headers)(scope, receive, send_with_headers)
         except ClientDisconnect:
             pass  # there is no client to respond to
         except Exception:
@@ -106,8 +106,8 @@ class Guard:
             LOG.exception("error %s at %s %r", number, scope["method"], scope["path"])
             if started:
                 raise  # half of the response is sent: all that can be done is to close the connection
-            sentence = f"Something went wrong in the server; its log says more under the number {number}."
-            await error_response(500, sentence, number=number)(scope, receive, send_guarded)
+            sentence = f"Something went wrong in the server; its log has details under the number {number}."
+            await error_response(500, sentence, number=number)(scope, receive, send_with_headers)
         finally:
             self.active -= 1
 
@@ -137,7 +137,7 @@ def _host(headers: Headers, http_version: str) -> str:
 
 
 def host_of(host: str) -> str:
-    """Return a Host header without its port, in small letters.
+    """Return a Host header without its port, in lower case.
 
     Examples
     --------

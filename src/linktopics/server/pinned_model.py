@@ -1,4 +1,4 @@
-"""The model that is served: all processes of a server load the same one, or none."""
+"""The model that is served: all processes of a server load the same one, or fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PinnedModel:
     folder : Path
         The folder.
     checksum : str or None
-        Checksum of the manifest, which names the data files with theirs; None is any model that is there.
+        Checksum of the manifest, which contains the checksums of the data files; None is any model in the folder.
     """
 
     folder: Path
@@ -30,7 +30,7 @@ class PinnedModel:
 
     @classmethod
     def pin(cls, folder: Path) -> PinnedModel:
-        """Return the model that is in a folder now."""
+        """Return the model that a folder contains now."""
         return cls(folder, _checksum(folder))
 
     def load(self) -> RelationalTopicModel:

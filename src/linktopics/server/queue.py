@@ -1,6 +1,6 @@
 """Queues of requests that are processed in batches, and a cache of responses.
 
-All of it runs in the event loop, so nothing here needs a lock; and by callbacks: under load, each `await` costs a turn
+All code here runs in the event loop and needs no locks. It uses callbacks, because under load each `await` costs a turn
 of the loop.
 """
 
@@ -14,27 +14,27 @@ from functools import partial
 from typing import Generic, TypeVar
 
 ENTRY_OVERHEAD_BYTES = 500
-"""Bytes of an entry of the cache besides its key and its response, about."""
+"""Approximate size of a cache entry in bytes, besides its key and its response."""
 
 Item = TypeVar("Item")
 
-Result = bytes | Exception
-"""JSON, or why there is none."""
+ResponseOrError = bytes | Exception
+"""JSON, or the exception that was raised instead."""
 
-ProcessBatch = Callable[[list[Item], Callable[[list[Result]], None]], None]
-"""Takes the items of a batch, and a function to call with as many results. An exception in the place of a result is
-raised where the item was submitted."""
+ProcessBatch = Callable[[list[Item], Callable[[list[ResponseOrError]], None]], None]
+"""Takes the items of a batch, and a function to call with their results. An exception instead of a response is raised
+where the item was submitted."""
 
 
 class BusyError(Exception):
     """The queue is full."""
 
 
-def in_threads(process: Callable[[list[Item]], list[Result]], pool: ThreadPoolExecutor) -> ProcessBatch[Item]:
+def in_threads(process: Callable[[list[Item]], list[ResponseOrError]], pool: ThreadPoolExecutor) -> ProcessBatch[Item]:
     """Return a function for a `BatchQueue` that processes batches in threads."""
 
-    def start(items: list[Item], done: Callable[[list[Result]], None]) -> None:
-        def finish(task: asyncio.Future[list[Result]]) -> None:
+    def start(items: list[Item], done: Callable[[list[ResponseOrError]], None]) -> None:
+        def finish(task: asyncio.Future[list[ResponseOrError]]) -> None:
             failed = asyncio.CancelledError() if task.cancelled() else task.exception()
             if failed is None:
                 done(task.result())
@@ -47,7 +47,7 @@ def in_threads(process: Callable[[list[Item]], list[Result]], pool: ThreadPoolEx
 
 
 class BatchQueue(Generic[Item]):
-    """Processes items in their order, in batches of those that are in the queue at the moment.
+    """Processes the items in the queue in their order, in batches.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ class BatchQueue(Generic[Item]):
     capacity : int
         Items that the queue can hold; a further one is refused with `BusyError`.
     size : callable, optional
-        The size of an item; without, all have the size 1.
+        The size of an item; by default, all have the size 1.
     batch_size : int
-        Sizes of the items of a batch may add up to this; a batch always has an item.
+        Largest total size of the items of a batch; a batch has at least one item.
     concurrency : int
         Batches that may be processed at the same time.
     """
@@ -69,10 +69,10 @@ class BatchQueue(Generic[Item]):
     ) -> None:  # fmt: skip
         self.process, self.capacity, self.size = process, capacity, size
         self.batch_size, self.concurrency = batch_size, concurrency
-        self.items: deque[tuple[Item, Callable[[Result], None]]] = deque()
+        self.items: deque[tuple[Item, Callable[[ResponseOrError], None]]] = deque()
         self.running = 0
 
-    def submit(self, item: Item, done: Callable[[Result], None]) -> None:
+    def submit(self, item: Item, done: Callable[[ResponseOrError], None]) -> None:
         """Add an item; `done` is called with its result."""
         if len(self.items) >= self.capacity:
             raise BusyError
@@ -93,7 +93,7 @@ class BatchQueue(Generic[Item]):
             self.running += 1
             self.process([item for item, _ in batch], partial(self._finish, [done for _, done in batch]))
 
-    def _finish(self, callbacks: list[Callable[[Result], None]], results: list[Result]) -> None:
+    def _finish(self, callbacks: list[Callable[[ResponseOrError], None]], results: list[ResponseOrError]) -> None:
         self.running -= 1
         self._start()
         for done, result in zip(callbacks, results, strict=True):
@@ -101,7 +101,7 @@ class BatchQueue(Generic[Item]):
 
 
 class ResponseCache:
-    """Responses by their requests, up to so many bytes; the least recently used are dropped first.
+    """Responses by their requests, up to `max_bytes`; the least recently used are dropped first.
 
     A request whose response is being computed is not submitted a second time.
 
@@ -116,7 +116,7 @@ class ResponseCache:
         self.responses: OrderedDict[Hashable, bytes] = OrderedDict()
         self.pending: dict[Hashable, list[asyncio.Future[bytes]]] = {}
 
-    async def get(self, key: Hashable, submit: Callable[[Callable[[Result], None]], None]) -> bytes:
+    async def get(self, key: Hashable, submit: Callable[[Callable[[ResponseOrError], None]], None]) -> bytes:
         """Return the response in the cache, or submit the request and add its response to the cache."""
         if key in self.responses:
             self.responses.move_to_end(key)
@@ -132,7 +132,7 @@ class ResponseCache:
                 raise
         return await future
 
-    def _finish(self, key: Hashable, result: Result) -> None:
+    def _finish(self, key: Hashable, result: ResponseOrError) -> None:
         if isinstance(result, bytes):
             self._add(key, result)
         for future in self.pending.pop(key):

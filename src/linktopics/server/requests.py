@@ -1,4 +1,4 @@
-"""Requests: reading and decoding of their bodies, and errors about what is wrong in them."""
+"""Requests: reading and decoding of their bodies, and messages about errors in them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def bounds(limits: Limits, n_topics: int) -> dict[str, Any]:
         "id": Annotated[str, Meta(max_length=limits.id, description="its id, or with by=number its number")],
         "name": Annotated[str, Meta(max_length=100)],
         "query": Annotated[str, Meta(max_length=limits.query, description="terms, each in id, title or words")],
-        "topic": Annotated[topic, Meta(description="only documents that are about it")],
+        "topic": Annotated[topic, Meta(description="only documents with this topic")],
         "sort": Literal[SORTS],
         "page": Annotated[int, Meta(ge=0, le=limits.pages, description="from 0 on")],
         "size": Annotated[int, Meta(ge=1, le=limits.page, description="documents on a page")],
         "text": Annotated[str, Meta(min_length=1, max_length=limits.text, description="the text")],
-        "top": Annotated[int, Meta(ge=1, le=limits.top, description="how many are wanted")],
+        "top": Annotated[int, Meta(ge=1, le=limits.top, description="how many to return")],
         "add": Annotated[tuple[word, ...], Meta(max_length=limits.added)],
     }
 
@@ -87,8 +87,8 @@ class RequestDecoder:
         """Return a request; refuse values that are missing, not of their type or out of bounds, and unknown fields."""
         try:
             msgspec.convert(values, self.bounded(kind))
-            return msgspec.convert(values, kind)  # a type that pickle finds: some requests are sent to workers
-        except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter for half of a surrogate pair
+            return msgspec.convert(values, kind)  # the type that can be imported: some requests are pickled for workers
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter for lone surrogates
             raise RefusedError(422, self._first_error(kind, values) or str(error)) from None
 
     def decode_query(self, kind: type[T], values: Mapping[str, str]) -> T:
@@ -152,7 +152,7 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
-def index_of(given: str, n: int, name: str, plural: str) -> int:
+def index_of(text: str, n: int, name: str, plural: str) -> int:
     """Return the number of a topic or document in the path of an address, one below `n`.
 
     Examples
@@ -160,16 +160,16 @@ def index_of(given: str, n: int, name: str, plural: str) -> int:
     >>> index_of("4", 20, "topic", "topics")
     4
     """
-    index = int(given) if re.fullmatch(r"[0-9]{1,9}", given) else n
+    index = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else n
     if index >= n:
-        raise RefusedError(404, f"There is no {name} {quoted(given)}; {plural} run from 0 to {n - 1}.")
+        raise RefusedError(404, f"There is no {name} {quoted(text)}; {plural} run from 0 to {n - 1}.")
     return index
 
 
 async def read_json(request: Request, limits: Limits) -> dict[str, Any]:
     """Return the object in the body of a request; refuse one that is too long, too slow or not JSON.
 
-    Not by `msgspec.json.decode`, which refuses half of a surrogate pair: some texts have one.
+    `msgspec.json.decode` is not used, because it rejects lone surrogates, which some texts contain.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":

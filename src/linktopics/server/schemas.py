@@ -1,12 +1,13 @@
 """Requests and responses of the API, each defined once.
 
 Requests are decoded by these types, within bounds that depend on the server, see `requests`. The OpenAPI description is
-derived from all of them, see `api`. Responses may get further keys; bodies of requests have no others.
+derived from all of them, see `api`. Responses may gain keys in later versions; unknown keys in bodies of requests are
+rejected.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -39,21 +40,21 @@ class DocumentQuery(Struct, frozen=True):
 
 
 class SuggestRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Request for the topics of a text and the links that it should have."""
+    """Request for the topics of a text and suggested links."""
 
     text: str
     top: int = 8
-    direction: Annotated[Literal["both", "out", "in"], Meta(description="which links count")] = "both"
+    direction: Annotated[Literal["both", "out", "in"], Meta(description="direction of the links")] = "both"
 
 
 class ChangesRequest(SuggestRequest, frozen=True):
-    """Request for what single words of a text change."""
+    """Request for the effects of single words of a text."""
 
     add: tuple[str, ...] = ()
 
 
 class ExplainRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Request for why a document, or a text, links to a document or does not."""
+    """Request for the contributions to the score of a link from a document, or a text, to a document."""
 
     source: str | UnsetType = UNSET
     text: str | UnsetType = UNSET
@@ -62,7 +63,7 @@ class ExplainRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     def __post_init__(self) -> None:
         if (self.source is UNSET) == (self.text is UNSET):
-            raise ValueError("Say what links: source, the id of a document, or text; one of the two.")
+            raise ValueError("Give the source of the link, either source (the id of a document) or text.")
 
 
 AnalysisRequest = ChangesRequest | ExplainRequest
@@ -71,16 +72,17 @@ EXPLAIN_RULE = {"oneOf": [{"required": ["source"]}, {"required": ["text"]}]}
 """The rule of `ExplainRequest.__post_init__` as JSON Schema."""
 
 _RANGE = "quantile over posterior samples of the probability; their range does not cover all uncertainty"
-_MARKS = "where words begin and end, in UTF-16 code units, and their places in words"
+_PROBABILITY = "probability of a link in the network, calibrated if the model has a calibration"
+_MARKS = "begin and end of a word, in UTF-16 code units, and its index in words"
 _DIRECTION = "from this document or text (out), to it (in), or without a direction (both)"
 
 Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 SignedShare = Annotated[float, Meta(ge=-1, le=1)]
-Probability = Annotated[Share | None, Meta(description="of a link, as rare as links are in the network")]
+Probability = Annotated[Share | None, Meta(description=_PROBABILITY)]
 Number = float | None
 Matrix = list[list[Number]]
-DocumentNumber = Annotated[int, Meta(ge=0, description="the number of a document: its place in the network")]
+DocumentNumber = Annotated[int, Meta(ge=0, description="the number of a document: its index in the network")]
 TopicNumber = Annotated[int, Meta(ge=0, description="the number of a topic")]
 TopicPair = Annotated[tuple[TopicNumber, TopicNumber], Meta(description="topics of the source and of the target")]
 TopicWeights = list[tuple[TopicNumber, float]]
@@ -90,9 +92,9 @@ Direction = Annotated[Literal["out", "in", "both"], Meta(description=_DIRECTION)
 
 
 class Error(Struct):
-    """What is wrong with a request, or went wrong in the server."""
+    """An error in a request, or in the server."""
 
-    error: Annotated[str, Meta(description="what is wrong, in a sentence")]
+    error: Annotated[str, Meta(description="the error, in a sentence")]
     number: Annotated[str, Meta(description="in the log")] | UnsetType = UNSET
 
 
@@ -100,7 +102,7 @@ class Name(Struct):
     """Id and title of a document."""
 
     id: str
-    title: Annotated[str, Meta(description="the id where there is no title")]
+    title: Annotated[str, Meta(description="the id if there is no title")]
 
 
 Names = Annotated[dict[str, Name], Meta(description="ids and titles of mentioned documents, by their numbers")]
@@ -118,32 +120,32 @@ class Health(Struct):
     status: Literal["ok"]
     version: str
     documents: Count
-    prepared: Annotated[bool, Meta(description="whether what can be computed in advance is")]
+    prepared: Annotated[bool, Meta(description="whether precomputation has finished")]
 
 
-class _Contribution(Struct, kw_only=True):
-    contribution: Annotated[float, Meta(description="what it adds to the score of the link")]
-    part: Annotated[float, Meta(description="the same by its old name")]
+class _ContributionSize(Struct, kw_only=True):
+    contribution: Annotated[float, Meta(description="contribution to the score of the link")]
+    part: Annotated[float, Meta(description="former name of contribution")]
     share: Annotated[SignedShare, Meta(description="of all contributions of its sign")]
 
 
-class Part(_Contribution, kw_only=True):
-    """A part of the score of a link, of a pair of topics or of a feature."""
+class Contribution(_ContributionSize, kw_only=True):
+    """The contribution of a pair of topics, or of a feature, to the score of a link."""
 
     topics: TopicPair | UnsetType = UNSET
     feature: str | UnsetType = UNSET
     detail: str | UnsetType = UNSET
 
 
-class ReasonPart(Part, kw_only=True):
-    """A part of what speaks for a link."""
+class PositiveContribution(Contribution, kw_only=True):
+    """A positive contribution to the score of a link."""
 
-    share: Annotated[Share, Meta(description="of all that speaks for the link")]
+    share: Annotated[Share, Meta(description="of all positive contributions")]
 
 
 _TOPICS_OR_FEATURE = Meta(extra_json_schema={"oneOf": [{"required": ["topics"]}, {"required": ["feature", "detail"]}]})
-Parts = Annotated[list[Annotated[Part, _TOPICS_OR_FEATURE]], Meta(description="largest first")]
-Reasons = Annotated[list[Annotated[ReasonPart, _TOPICS_OR_FEATURE]], Meta(max_length=3)]
+Contributions = Annotated[list[Annotated[Contribution, _TOPICS_OR_FEATURE]], Meta(description="largest first")]
+Reasons = Annotated[list[Annotated[PositiveContribution, _TOPICS_OR_FEATURE]], Meta(max_length=3)]
 
 
 class Topic(Struct):
@@ -152,11 +154,12 @@ class Topic(Struct):
     share: Annotated[Share, Meta(description="of all words of the documents")]
     coherence: Annotated[Number, Meta(description="NPMI of its first words")]
     attraction: Annotated[Number, Meta(description="weight of links from the topic to itself")]
-    words: Annotated[list[str], Meta(description="those with most probability and relevance")]
+    words: Annotated[list[str], Meta(description="the most probable and the most relevant ones")]
     p: Annotated[list[Share], Meta(description="of the word in the topic")]
     q: Annotated[list[Share], Meta(description="of the word in all documents")]
-    documents: Annotated[list[DocumentNumber], Meta(description="those that are mostly about it")]
-    partners: Annotated[TopicWeights, Meta(description="topics it links to, and the weight")]
+    documents: Annotated[list[DocumentNumber], Meta(description="typical documents")]
+    partners: Annotated[TopicWeights, Meta(description="topics that it links to, and their weights")]
+    partners_in: Annotated[TopicWeights, Meta(description="topics that link to it, and their weights")]
 
 
 class OneTopic(Topic):
@@ -166,7 +169,7 @@ class OneTopic(Topic):
     names: Names
 
 
-class Topics(Struct):
+class TopicList(Struct):
     """All topics."""
 
     topics: list[Topic]
@@ -183,11 +186,12 @@ class Data(Struct):
     directed: bool
     has_texts: bool
     has_titles: bool
+    has_labels: bool
     reads_texts: bool
     labels: list[str] | None
     fingerprint: Annotated[str, Meta(description="SHA-256 of counts and links")]
     summary: str
-    report: Annotated[list[str], Meta(description="what was dropped when the data were read")]
+    report: Annotated[list[str], Meta(description="values dropped when the data were read")]
 
 
 class _Estimate(Struct):
@@ -196,24 +200,30 @@ class _Estimate(Struct):
 
 
 class Measure(_Estimate):
-    """A measure of how well the model predicts."""
+    """A measure of the quality of predictions."""
 
     name: str
     better: Literal["higher", "lower"]
     description: str
 
 
-class Quality(Struct):
-    """How well the model predicts, with baselines."""
+class ModelQuality(Struct):
+    """The quality of predictions of a model."""
 
+    model: Annotated[str, Meta(description="name of the model")]
     measures: list[Measure]
-    baselines: list[dict[str, Any]]
+
+
+class Quality(ModelQuality):
+    """The quality of predictions, with baselines."""
+
+    baselines: list[ModelQuality]
     folds: Count
     from_: str = field(name="from")
 
 
 class MixingRow(_Estimate):
-    """How a quantity mixes."""
+    """The mixing of a quantity."""
 
     quantity: str
     r_hat: Number
@@ -230,6 +240,7 @@ class Mixing(Struct):
     sweeps: Count
     chains: Count
     samples: Count
+    best_chain: Annotated[Count, Meta(description="the chain of topics and weights")]
     verdict: str | None
 
 
@@ -249,14 +260,16 @@ class Weights(Struct):
     observed: Matrix
     chance: Matrix
     symmetric: bool
+    diagonal: Annotated[bool, Meta(description="whether different topics have no weights")]
     order: list[TopicNumber]
     layout: list[tuple[float, float]]
+    note: Annotated[str | None, Meta(description="a reason not to interpret the weights")]
 
 
 class Overview(Struct):
-    """The model: all but single documents and links."""
+    """The model: everything but single documents and links."""
 
-    version: Annotated[Count, Meta(description="goes up when something here changes its meaning")]
+    version: Annotated[Count, Meta(description="increases when the meaning of a key changes")]
     title: str
     data: Data
     settings: list[tuple[str, str]]
@@ -267,10 +280,11 @@ class Overview(Struct):
     features: list[FeatureWeight]
     weights: Weights
     names: Names
+    notes: Annotated[list[str], Meta(description="what was left out, in a report")]
 
 
-class CellLink(_Contribution):
-    """A link that the weight of two topics explains, and what that contributes."""
+class CellLink(_ContributionSize):
+    """A link that the weight of two topics explains, and the contribution of the weight."""
 
     source: DocumentNumber
     target: DocumentNumber
@@ -325,7 +339,7 @@ class DocumentLink(_PairOfDocuments):
 
 
 class SuggestedLink(_PairOfDocuments):
-    """A link that is not there, but probable."""
+    """An absent link that is probable."""
 
     lower: Annotated[Share | None, Meta(description=f"5 % {_RANGE}")]
     upper: Annotated[Share | None, Meta(description=f"95 % {_RANGE}")]
@@ -337,9 +351,11 @@ class Document(_About):
     text: Annotated[str | None, Meta(description="its beginning")]
     columns: dict[str, str | None]
     topics: TopicShares
-    words: Annotated[list[tuple[str, Count, TopicNumber]], Meta(description="word, count, the topic it is about")]
+    words: Annotated[list[tuple[str, Count, TopicNumber]], Meta(description="word, count, main topic")]
+    n_links: Annotated[Count, Meta(description="links of the document; links has the most and least probable ones")]
     links: list[DocumentLink]
-    suggested: Annotated[list[SuggestedLink], Meta(description="links that are not there")]
+    suggested: Annotated[list[SuggestedLink], Meta(description="absent links")]
+    surprising_below: Annotated[Number, Meta(description="probability below which links are surprising")]
     names: Names
 
 
@@ -349,23 +365,23 @@ class TextWord(Struct):
     word: str
     count: Annotated[int, Meta(ge=1)]
     known: bool
-    topics: Annotated[FirstTopicShares, Meta(description="where its tokens go")]
+    topics: Annotated[FirstTopicShares, Meta(description="topics of its tokens")]
 
 
 class Suggestion(SuggestedLink):
-    """A link that a text should have."""
+    """A suggested link of a text."""
 
     id: str
     title: str
 
 
 class Suggestions(Struct):
-    """Topics of a text, of each of its words, and links that it should have."""
+    """Topics of a text and of each of its words, and suggested links."""
 
-    tokens: Annotated[Count, Meta(description="words of the text, but for stop words")]
-    known: Annotated[Count, Meta(description="of them known to the model; without one nothing is suggested")]
-    unknown: Annotated[list[str], Meta(description="words that the model does not know")]
-    topics: Annotated[TopicShares, Meta(description="what the text is about, largest share first")]
+    tokens: Annotated[Count, Meta(description="words of the text, without stop words")]
+    known: Annotated[Count, Meta(description="those in the vocabulary; if there is none, nothing is suggested")]
+    unknown: Annotated[list[str], Meta(description="words that are not in the vocabulary")]
+    topics: Annotated[TopicShares, Meta(description="topics of the text, largest share first")]
     words: Annotated[list[TextWord], Meta(description="distinct words, by first occurrence")]
     marks: Annotated[list[tuple[Count, Count, Count]], Meta(description=_MARKS)]
     suggestions: list[Suggestion]
@@ -379,14 +395,14 @@ class ProbabilityChange(Struct):
 
 
 class WordEffect(Struct):
-    """What a word of a text changes."""
+    """The effects of a word of a text."""
 
     word: str
     count: Count
     topics: Annotated[TopicWeights, Meta(description="largest changes of the shares of topics")]
     suggestions: Annotated[list[ProbabilityChange], Meta(description="changes of probabilities")]
-    gone: Annotated[list[DocumentNumber], Meta(description="suggestions that are none any more")]
-    new: Annotated[list[DocumentNumber], Meta(description="suggestions that were none before")]
+    gone: Annotated[list[DocumentNumber], Meta(description="former suggestions that are no longer suggested")]
+    new: Annotated[list[DocumentNumber], Meta(description="new suggestions")]
 
 
 class BaseProbability(Struct):
@@ -397,22 +413,22 @@ class BaseProbability(Struct):
 
 
 class Changes(Struct):
-    """What single words of a text change."""
+    """The effects of single words of a text."""
 
-    words: Annotated[list[WordEffect], Meta(max_length=100, description="what leaving a word out changes")]
-    added: Annotated[list[WordEffect], Meta(description="what adding a word once changes")]
-    unknown: Annotated[list[str], Meta(description="words to add that the model does not know")]
-    suggestions: Annotated[list[BaseProbability], Meta(description="what changes start from")]
+    words: Annotated[list[WordEffect], Meta(max_length=100, description="effects of leaving a word out")]
+    added: Annotated[list[WordEffect], Meta(description="effects of adding a word once")]
+    unknown: Annotated[list[str], Meta(description="words to add that are not in the vocabulary")]
+    suggestions: Annotated[list[BaseProbability], Meta(description="probabilities before the changes")]
     names: Names
 
 
 class Explanation(Struct):
-    """What speaks for and against a link."""
+    """The contributions to the score of a link."""
 
     source: NumberedName | None
     target: NumberedName
     linked: Annotated[bool | None, Meta(description="whether the data have this link")]
     probability: Probability
-    score: Annotated[float, Meta(description="the sum of all parts")]
-    parts: Parts
+    score: Annotated[float, Meta(description="the sum of all contributions")]
+    parts: Contributions
     parts_in_all: Count

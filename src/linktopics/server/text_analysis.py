@@ -19,15 +19,15 @@ from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 
 MAX_SYMBOL_WORDS = 1000
-"""Words with other characters than letters and digits that are searched for in texts."""
+"""Most words with other characters than letters and digits that are searched for in texts."""
 
 Mark = tuple[int, int, int]
-"""Where a word begins and ends, and its place among the words of the text."""
+"""Begin and end of a word, and its index among the words of the text."""
 
 
 @dataclass(frozen=True)
 class PastedText:
-    """A text as a model reads it.
+    """A text in the vocabulary of a model.
 
     Attributes
     ----------
@@ -35,26 +35,26 @@ class PastedText:
         Distinct words, by first occurrence.
     counts : list of int
         How often each occurs.
-    numbers : list of int
-        Their numbers in the vocabulary; -1 for words that are not known.
+    word_numbers : list of int
+        Their numbers in the vocabulary; -1 for unknown words.
     marks : list of tuple
-        Where words stand, in UTF-16 code units, as JavaScript counts.
+        Positions of words, in UTF-16 code units, which JavaScript uses.
     known : ndarray of int32
-        Numbers of the words that are known, in order.
+        Numbers of the known words, sorted.
     known_counts : ndarray of int32
-        How often each of these counts.
+        Count of each of these.
     """
 
     words: list[str]
     counts: list[int]
-    numbers: list[int]
+    word_numbers: list[int]
     marks: list[Mark]
     known: NDArray[np.int32]
     known_counts: NDArray[np.int32]
 
     @property
     def n_known(self) -> int:
-        """Number of tokens that are known."""
+        """Number of known tokens."""
         return int(self.known_counts.sum())
 
 
@@ -86,12 +86,12 @@ class TextReader:
         return vectorizer.build_analyzer() if hasattr(vectorizer, "build_analyzer") else None
 
     def number_of(self, word: str) -> int:
-        """Return the number of a single word as the vectorizer would read it; -1 if it is not known."""
+        """Return the number of a single word as the vectorizer would read it; -1 if it is unknown."""
         found = [word] if self._analyzer is None else self._analyzer(word)
         return self._numbers.get(found[0], -1) if len(found) == 1 else -1
 
     def read(self, text: str) -> PastedText:
-        """Return a text as the model reads it, also one without known words."""
+        """Return a text in the vocabulary of the model, also one without known words."""
         if self.network.vectorizer is None:
             raise DataError("The model was fitted to word counts and cannot read texts.")
         words = Counter(self._analyzer(text)) if self._analyzer is not None else Counter[str]()
@@ -120,7 +120,7 @@ class TextReader:
 
     def _check_length(self, n_words: int) -> None:
         if n_words > self.max_words:
-            raise DataError(f"The text has {n_words:,} words; at most {self.max_words:,} can be asked about.")
+            raise DataError(f"The text has {n_words:,} words; at most {self.max_words:,} are allowed.")
 
     def _marks(self, text: str, words: list[str]) -> list[Mark]:
         if self.find_words is None:
@@ -134,18 +134,19 @@ class TextReader:
 
 
 def stack_counts(texts: list[tuple[NDArray[np.int32], NDArray[np.int32]]], n_words: int) -> csr_array:
-    """Return the counts of texts, each given by its words, in order, and how often they are there."""
+    """Return the counts of texts, each given by its words, sorted, and their counts."""
     ends = np.cumsum([0, *(len(words) for words, _ in texts)]).astype(np.int32)
     words, counts = (np.concatenate(parts) for parts in zip(*texts, strict=True))
     return csr_array((counts, words, ends), shape=(len(texts), n_words))
 
 
 def words_as_vectorizer(network: DocumentNetwork) -> CountVectorizer | None:
-    """Return a vectorizer that finds the words of a network that has none in texts; None if they are no words.
+    """Return a vectorizer for a network without one; None if its vocabulary has no words.
 
-    Words with other characters than letters and digits, such as c++, are found where no letter or digit is before or
-    after them, those with spaces are not. Matching is case-sensitive if words of the network have capitals. If no
-    document has a word twice, repeated words of a text count once.
+    The vectorizer finds the exact words of the vocabulary in texts. Words with other characters than letters and
+    digits, such as c++, are found if no letter or digit is before or after them; those with spaces are not found.
+    Matching is case-sensitive if words of the network have capitals. If no document has a word twice, repeated words of
+    a text count once.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Questions about pasted texts: their topics, their links with reasons, and what single words change.
+"""Queries about pasted texts: topics, suggested links with reasons, and effects of single words.
 
 Topics and suggestions are those of `RelationalTopicModel.transform` and `suggest_links`. The computation is faster: it
-takes several texts at once, shares work between samples, and makes no tables.
+processes several texts at once, shares work between samples, and makes no tables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from linktopics.explorer.pairs import PROBABILITY_DIGITS, describe_suggestions, 
 from linktopics.explorer.rounding import DIGITS, contribution, rounded, rows_of
 from linktopics.model.summary import smoothed_proportions
 from linktopics.network.inputs import Documents
-from linktopics.prediction.batched import BatchedPredictor, thinned
+from linktopics.prediction.batched_predictor import BatchedPredictor, thinned
 from linktopics.prediction.ranking import NewDocuments, Shortlist
 from linktopics.server.limits import Limits
 from linktopics.server.text_analysis import PastedText, TextReader, stack_counts
@@ -30,12 +30,12 @@ N_WORD_TOPICS, MIN_WORD_TOPIC_SHARE = 3, 0.05
 """Topics of a word that are returned, and the smallest share of its tokens among them."""
 
 N_CONTRIBUTIONS = 20
-"""Parts of a score that an explanation has by default."""
+"""Default number of contributions in an explanation."""
 
 
 @dataclass(frozen=True)
-class Question:
-    """A text, how many suggestions are wanted, and in which direction."""
+class TextQuery:
+    """A text, the number of suggestions, and their direction."""
 
     text: PastedText
     top: int = 8
@@ -43,7 +43,7 @@ class Question:
 
 
 class TextQueryEngine:
-    """Answers questions about texts that are not in the network.
+    """Computes responses to queries about texts that are not in the network.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class TextQueryEngine:
     limits : Limits, optional
         How long texts may be.
     n_samples : int, optional
-        Posterior samples to answer with; None is all, which gives the answers of `suggest_links`.
+        Posterior samples to use; None is all, which gives the suggestions of `suggest_links`.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class TextQueryEngine:
     >>> network = DocumentNetwork.from_texts(texts, [("b", "a"), ("d", "c")])
     >>> model = RelationalTopicModel(n_topics=2, negatives=2, n_burn_in=50, random_state=0).fit(network)
     >>> engine = TextQueryEngine(Explorer(model))
-    >>> (answer,) = engine.suggest([Question(engine.read("Kittens meow and purr"), top=2)])
-    >>> answer["tokens"], answer["unknown"], len(answer["suggestions"])
+    >>> (response,) = engine.suggest([TextQuery(engine.read("Kittens meow and purr"), top=2)])
+    >>> response["tokens"], response["unknown"], len(response["suggestions"])
     (3, ['meow'], 2)
     """
 
@@ -74,58 +74,57 @@ class TextQueryEngine:
         self._word_effects = WordEffects(_thin(self.samples, CHANGE_SAMPLES), explorer)
 
     def read(self, text: str) -> PastedText:
-        """Return a text as the model reads it; raise DataError if it cannot be analyzed."""
+        """Return a text in the vocabulary of the model; raise DataError if it cannot be analyzed."""
         if self.network.n_links == 0:
-            raise DataError("The model was fitted without links, so it cannot tell which are likely.")
+            raise DataError("The model was fitted without links, so it cannot predict them.")
         return self.reader.read(text)
 
     # ------------------------------------------------------------------------------------------------------------------
     # Topics and suggestions
     # ------------------------------------------------------------------------------------------------------------------
 
-    def suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
-        """Return answers to questions, all at once: topics of texts and their words, and suggested links with reasons.
+    def suggest(self, queries: Sequence[TextQuery]) -> list[dict[str, Any]]:
+        """Return responses to queries: topics of texts and their words, and suggested links with reasons.
 
-        An answer does not depend on the other questions. A text without a word that is known has no topics, and
-        nothing is suggested for it.
+        A response does not depend on the other queries. A text without known words has no topics and no suggestions.
         """
-        known = iter(self._suggest([question for question in questions if question.text.n_known]))
-        return [next(known) if question.text.n_known else _base_answer(question.text, [], {}) for question in questions]
+        known = iter(self._suggest([query for query in queries if query.text.n_known]))
+        return [next(known) if query.text.n_known else _base_response(query.text, [], {}) for query in queries]
 
-    def _suggest(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
-        """Return answers to questions about texts with known words."""
-        if not questions:
+    def _suggest(self, queries: Sequence[TextQuery]) -> list[dict[str, Any]]:
+        """Return responses to queries about texts with known words."""
+        if not queries:
             return []
-        counts = stack_counts([(one.text.known, one.text.known_counts) for one in questions], self.network.n_words)
+        counts = stack_counts([(one.text.known, one.text.known_counts) for one in queries], self.network.n_words)
         shares = self.samples.infer(counts)
         prepared = self.samples.predictor.features.prepare(Documents(counts))
-        new = NewDocuments(len(questions), list(shares), prepared)
-        answers = self._topics(questions, shares)
-        for direction in sorted({question.direction for question in questions}):
-            places = [at for at, question in enumerate(questions) if question.direction == direction]
+        new = NewDocuments(len(queries), list(shares), prepared)
+        responses = self._topics(queries, shares)
+        for direction in sorted({query.direction for query in queries}):
+            rows = [row for row, query in enumerate(queries) if query.direction == direction]
             directions = self.samples.predictor.directions(direction)
-            best = self.samples.best(new, places, [questions[at].top for at in places], directions)
+            best = self.samples.best(new, rows, [queries[row].top for row in rows], directions)
             for row, suggestion in self._suggestions(new, best):
-                answers[row]["suggestions"].append(suggestion)
-        return answers
+                responses[row]["suggestions"].append(suggestion)
+        return responses
 
-    def _topics(self, questions: Sequence[Question], shares: NDArray[np.float32]) -> list[dict[str, Any]]:
-        """Return the topics of texts and of their words in the reference chain, as answers without suggestions."""
-        texts = [question.text for question in questions]
+    def _topics(self, queries: Sequence[TextQuery], shares: NDArray[np.float32]) -> list[dict[str, Any]]:
+        """Return the topics of texts and of their words in the reference chain, as responses without suggestions."""
+        texts = [query.text for query in queries]
         lengths = np.array([text.n_known for text in texts])
         proportions = smoothed_proportions(
             shares[self.samples.reference_samples].mean(axis=0, dtype=float), lengths, self.model.alpha_
         )
         by_word = self._topics_of_words(texts, shares, lengths)
         return [
-            _base_answer(text, largest_topics(own, digits=DIGITS), topics)
+            _base_response(text, largest_topics(own, digits=DIGITS), topics)
             for text, own, topics in zip(texts, proportions, by_word, strict=True)
         ]
 
     def _topics_of_words(
         self, texts: Sequence[PastedText], shares: NDArray[np.float32], lengths: NDArray[np.integer]
     ) -> list[dict[int, list[list[Any]]]]:
-        """Return for each text the topics that tokens of its words are about, given the text, largest first."""
+        """Return for each text the topics of the tokens of its words, given the text, largest first."""
         samples, K = self.samples, self.samples.n_topics
         sizes = [len(text.known) for text in texts]
         words, row = np.concatenate([text.known for text in texts]), np.repeat(np.arange(len(texts)), sizes)
@@ -147,7 +146,7 @@ class TextQueryEngine:
         ]
 
     def _suggestions(self, new: NewDocuments, best: Shortlist) -> Iterable[tuple[int, dict[str, Any]]]:
-        """Return suggestions with the text that each is for."""
+        """Return pairs of the row of a text and a suggestion for it."""
         predictor = self.samples.predictor
 
         def detail(row: int, j: int, outgoing: bool, feature: int) -> str:
@@ -163,17 +162,17 @@ class TextQueryEngine:
     # Words, and single links
     # ------------------------------------------------------------------------------------------------------------------
 
-    def changes(self, question: Question, add: Sequence[str] = ()) -> dict[str, Any]:
-        """Return what leaving out each word of a text changes, and what each of some further words would.
+    def changes(self, query: TextQuery, add: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the effects of leaving out each word of a text, and of adding some words.
 
-        See `WordEffects.of`.
+        See `WordEffects.compute`.
         """
-        if not question.text.n_known:
+        if not query.text.n_known:
             return {"words": [], "added": [], "unknown": [], "suggestions": [], "names": {}}
         numbers = {word: self.reader.number_of(word) for word in dict.fromkeys(add)}
         known = {word: number for word, number in numbers.items() if number >= 0}
-        answer = self._word_effects.of(question.text, question.top, question.direction, known)
-        return {**answer, "unknown": [word for word in numbers if word not in known]}
+        effects = self._word_effects.compute(query.text, query.top, query.direction, known)
+        return {**effects, "unknown": [word for word in numbers if word not in known]}
 
     def explain(self, source: int | PastedText, target: int, top: int = N_CONTRIBUTIONS) -> dict[str, Any]:
         """Return the contributions to the score of a link from a document, or a text, to a document, largest first.
@@ -183,14 +182,14 @@ class TextQueryEngine:
         predictor, ids = self.model.predictor, self.network.ids
         if isinstance(source, int):
             if source == target:
-                raise DataError("A document has no link to itself to explain.")
+                raise DataError("A document does not link to itself; choose another.")
             table = predictor.explain(ids[source], ids[target], None)
             probability = float(self.explorer.pairs.probabilities(np.array([source]), np.array([target]))[0])
             linked = bool(predictor.training.links.has(np.array([source]), np.array([target]))[0])
             ends = {"source": {"j": source, **self.explorer.name(source)}, "linked": linked}
         else:
             if not source.n_known:
-                raise DataError("The text has no word that the model knows; write more, or words of its documents.")
+                raise DataError("The text has no word of the model's vocabulary; use words of its documents.")
             documents = Documents(stack_counts([(source.known, source.known_counts)], self.network.n_words))
             table = predictor.explain(None, ids[target], documents)
             probability = float(predictor.predict(documents, [ids[target]], "out")[0, 0])
@@ -205,11 +204,11 @@ class TextQueryEngine:
         }
 
 
-def _base_answer(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
-    """Return an answer without suggestions."""
+def _base_response(text: PastedText, topics: list[list[Any]], of_words: dict[int, list[list[Any]]]) -> dict[str, Any]:
+    """Return a response without suggestions."""
     words = [
         {"word": word, "count": count, "known": number >= 0, "topics": of_words.get(number, [])}
-        for word, count, number in zip(text.words, text.counts, text.numbers, strict=True)
+        for word, count, number in zip(text.words, text.counts, text.word_numbers, strict=True)
     ]
     return {
         "tokens": sum(text.counts),

@@ -1,9 +1,9 @@
-"""What single words of a text change: its topics and its suggested links without them, or with words added.
+"""Effects of single words of a text: its topics and suggested links without them, or with words added.
 
-Topics drawn at random would differ between two texts by more than a word makes. So here they are found without random
-numbers: counts c of topics with ``c_k = sum_w n_w p_k(w)``, where ``p_k(w)`` is proportional to
-``word_topic[w, k] (c_k + alpha_k)``, the fixed point that the sampler's draws vary around. Texts that differ in a word
-start from that of the whole text.
+Topics drawn at random would differ between two texts by more than the effect of one word. They are therefore computed
+without random numbers: counts c of topics with ``c_k = sum_w n_w p_k(w)``, where ``p_k(w)`` is proportional to
+``word_topic[w, k] (c_k + alpha_k)``, the fixed point that the sampler's draws vary around. Texts that differ in one
+word start from the fixed point of the whole text.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from linktopics.explorer.rounding import rounded
 from linktopics.model.summary import smoothed_proportions
 from linktopics.network.inputs import Documents
 from linktopics.network.pairs import Direction
-from linktopics.prediction.batched import BatchedPredictor
+from linktopics.prediction.batched_predictor import BatchedPredictor
 from linktopics.prediction.ranking import NewDocuments, Shortlist
 from linktopics.server.text_analysis import PastedText
 
 Array = NDArray[np.float64]
 
 CHANGE_SAMPLES = 12
-"""Posterior samples that are used; all texts use the same ones, so differences need no more."""
+"""Posterior samples that are used: all texts use the same ones, so few are enough for differences."""
 
-MAX_WORDS = 100
+MAX_LEFT_OUT_WORDS = 100
 """Words of a text that are left out, one at a time: those with most weight."""
 
-N_TOPICS, MIN_CHANGE = 3, 0.0005
-"""Topics whose change is returned, and the smallest change of a share or a probability that is."""
+N_CHANGED_TOPICS, MIN_CHANGE = 3, 0.0005
+"""Topics whose change is returned, and the smallest change of a share or a probability that is returned."""
 
 FIRST_FIXED_POINT_STEPS, FIXED_POINT_STEPS = 100, 15
 """Steps towards the topics of the whole text, and from there to those of the others."""
 
 
 class WordEffects:
-    """Computes what leaving out or adding single words changes.
+    """Computes the effects of leaving out or adding single words.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class WordEffects:
     def __init__(self, samples: BatchedPredictor, explorer: Explorer) -> None:
         self.samples, self.explorer = samples, explorer
 
-    def of(self, text: PastedText, top: int, direction: str, add: Mapping[str, int]) -> dict[str, Any]:
+    def compute(self, text: PastedText, top: int, direction: str, add: Mapping[str, int]) -> dict[str, Any]:
         """Return the changes of a text's topics and suggestions by each of its words, and by each of some others.
 
         Parameters
@@ -63,7 +63,7 @@ class WordEffects:
         top : int
             Suggestions that are compared.
         direction : {"both", "out", "in"}
-            Of links.
+            Direction of the links.
         add : mapping from str to int
             Words to add, one occurrence of each, and their numbers.
 
@@ -72,8 +72,8 @@ class WordEffects:
         dict
             ``words`` and ``added`` have a row for each word: ``topics`` with the largest changes of their shares,
             ``suggestions`` with changes of their probability, those that are ``gone`` from the first `top`, and those
-            that are ``new`` there. ``suggestions`` has the probabilities that changes start from: those without random
-            numbers, in a few samples, which are not quite the ones that are suggested with reasons.
+            that are ``new`` there. ``suggestions`` has the probabilities before the changes. They are computed without
+            random numbers from a few samples, so they differ slightly from those of `TextQueryEngine.suggest`.
         """
         left_out = self._heaviest_words(text)
         words, counts = self._variants(text, left_out, list(add.values()))
@@ -87,7 +87,7 @@ class WordEffects:
         start = predictor.calibrated(predictor.mean_of(new, best.part(best.rows == 0)))
         topics = self._topic_changes(shares, counts.sum(axis=1))
         rows = [self._effect(first[0], first[row], topics[row], change[row]) for row in range(1, len(counts))]
-        names = dict(zip(text.numbers, zip(text.words, text.counts, strict=True), strict=True))
+        names = dict(zip(text.word_numbers, zip(text.words, text.counts, strict=True), strict=True))
         of_text = [dict(zip(("word", "count"), names[int(text.known[at])], strict=True)) for at in left_out]
         mentioned = {j for listed in first for j in listed}
         return {
@@ -98,9 +98,9 @@ class WordEffects:
         }
 
     def _heaviest_words(self, text: PastedText) -> NDArray[np.int64]:
-        """Return the places of the words with most weight among the known words, largest first."""
+        """Return the indices of the words with the largest weight among the known words, largest first."""
         weight = text.known_counts * self.explorer.word_rarity[text.known]
-        return np.argsort(-weight, kind="stable")[:MAX_WORDS]
+        return np.argsort(-weight, kind="stable")[:MAX_LEFT_OUT_WORDS]
 
     def _variants(
         self, text: PastedText, left_out: NDArray[np.int64], added: Sequence[int]
@@ -157,7 +157,7 @@ class WordEffects:
         return np.asarray(proportions - proportions[0])
 
     def _effect(self, before: list[int], after: list[int], topics: Array, change: Array) -> dict[str, Any]:
-        largest = np.argsort(-np.abs(topics), kind="stable")[:N_TOPICS].tolist()
+        largest = np.argsort(-np.abs(topics), kind="stable")[:N_CHANGED_TOPICS].tolist()
         changed = sorted(zip(before, change.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
         return {
             "topics": [[k, rounded(float(topics[k]), 3)] for k in largest if abs(topics[k]) >= MIN_CHANGE],

@@ -24,17 +24,17 @@ from typing import TYPE_CHECKING, Any
 
 from linktopics.errors import LinktopicsError
 from linktopics.registry import extension_modules
-from linktopics.server.queue import Result
+from linktopics.server.queue import ResponseOrError
 from linktopics.server.schemas import AnalysisRequest, SuggestRequest
 from linktopics.utils.blas import one_thread
 
-if TYPE_CHECKING:  # loading a model is up to `load`, whose module a process imports before anything else
+if TYPE_CHECKING:  # `load` imports it in each process
     from linktopics.server.handlers import TextHandler
 
 LOG = logging.getLogger("linktopics.server")
 
 BATCHES_PER_WORKER = 2
-"""Batches that a worker is sent at a time, so that it always has a next one."""
+"""Batches that a worker has at a time, so that it is never idle."""
 
 STOP_SECONDS = 5.0
 """Seconds after which a process that did not end by itself is killed."""
@@ -42,15 +42,15 @@ STOP_SECONDS = 5.0
 SIZE_HEADER = Struct("!Q")
 """The length of a message, which is sent before it."""
 
-Message = tuple[str, list[Any]]
+BatchMessage = tuple[str, list[Any]]
 """The name of a method of `TextHandler`, and a batch of requests."""
 
-Done = Callable[[list[Result]], None]
+Done = Callable[[list[ResponseOrError]], None]
 """Called with the results of a batch, in the event loop."""
 
 
 class UnavailableError(Exception):
-    """No worker can load the model any more; the message says why."""
+    """No worker can load the model any more; the message has the reason."""
 
 
 class Workers:
@@ -84,16 +84,17 @@ class Workers:
         self._send(("suggest", requests), done)
 
     def analyze(self, requests: list[AnalysisRequest], done: Done) -> None:
-        """Send a batch of requests for what words change, or why there is a link."""
+        """Send a batch of requests for effects of words, or explanations of links."""
         self._send(("analyze", requests), done)
 
-    def _send(self, message: Message, done: Done) -> None:
+    def _send(self, message: BatchMessage, done: Done) -> None:
         """Send a batch to the worker with the fewest pending ones."""
-        able = [worker for worker in self.workers if worker.unavailable is None]
-        if able:
-            min(able, key=lambda worker: len(worker.pending)).send(message, done)
+        available = [worker for worker in self.workers if worker.unavailable is None]
+        if available:
+            min(available, key=lambda worker: len(worker.pending)).send(message, done)
         else:
-            results: list[Result] = [worker.unavailable for worker in self.workers if worker.unavailable is not None]
+            errors = (worker.unavailable for worker in self.workers)
+            results: list[ResponseOrError] = [error for error in errors if error is not None]
             # Not at once: `done` may send the next batch, and so on without end.
             asyncio.get_running_loop().call_soon(done, results[:1] * len(message[1]))
 
@@ -110,7 +111,7 @@ class Worker(asyncio.Protocol):
     def __init__(self, load: Callable[[], TextHandler]) -> None:
         self.load, self.closed, self.may_retry = load, False, True
         self.unavailable: UnavailableError | None = None
-        self.pending: deque[tuple[Message, Done]] = deque()
+        self.pending: deque[tuple[BatchMessage, Done]] = deque()
         self._start()
 
     def _start(self) -> None:
@@ -132,7 +133,7 @@ class Worker(asyncio.Protocol):
             raise failed
         self.ready = True
 
-    def send(self, message: Message, done: Done) -> None:
+    def send(self, message: BatchMessage, done: Done) -> None:
         """Send a batch; if the process is gone, to another one."""
         self.pending.append((message, done))
         if self.ready and self.transport is not None:
@@ -181,7 +182,7 @@ class Worker(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Start another process, and send the batches again unless that was done before."""
         if self.closed:
-            self._fail_all(EOFError("the server ends."))
+            self._fail_all(EOFError("the server is stopping."))
             return
         self._stop(0.0)
         if self.unavailable is not None:
@@ -192,7 +193,7 @@ class Worker(asyncio.Protocol):
         if self.may_retry:
             self._connect()
         else:
-            self._fail_all(EOFError("a worker ended, and then another one, over the same requests."))
+            self._fail_all(EOFError("two workers ended while processing the same requests."))
         self.may_retry = not self.may_retry
 
     def _fail_all(self, error: Exception) -> None:
@@ -252,7 +253,7 @@ def _run_worker(other: socket.socket, load: Callable[[], TextHandler], modules: 
             pass  # the server has closed the socket
 
 
-def _picklable(result: Result) -> Result:
+def _picklable(result: ResponseOrError) -> ResponseOrError:
     """Return a result that can be pickled; other exceptions are replaced by one with their traceback as text."""
     if isinstance(result, bytes | LinktopicsError):
         return result

@@ -15,7 +15,7 @@ from linktopics.sampler.runner import Chain
 from linktopics.storage.folder import ModelFolder
 from linktopics.storage.run_writer import RunWriter
 from linktopics.utils.checks import check_whole_number
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
 MAX_MINUTES = 1e9
 """The longest time between two checkpoints that can be chosen."""
@@ -65,7 +65,7 @@ class Checkpoint:
 def hold_checkpoint(
     checkpoint: Checkpoint | str | os.PathLike[str] | ModelFolder | None, *, overwrite: bool = False
 ) -> Iterator[Checkpoint | None]:
-    """Lock the folder of a checkpoint, so that one that cannot be used is refused before work is done."""
+    """Return a context in which the folder of a checkpoint is locked; raise early if it cannot be used."""
     if checkpoint is None:
         yield None
         return
@@ -79,7 +79,7 @@ class CheckpointWriter:
     """Writes checkpoints of chains while they run; safe to call from several threads.
 
     A checkpoint that cannot be written is skipped with a warning, and the last good one stays. Later checkpoints are
-    attempted all the same, and so is the end of the run, when no chain is running.
+    attempted all the same, and so is the final state of the run, when no chain is running.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class CheckpointWriter:
         self._done: dict[int, Chain] = {}
 
     def save(self, chain: Chain, last: bool) -> None:
-        """Write the state of a chain between two sweeps; after the `last` time it does not change any more."""
+        """Write the state of a chain between two sweeps; `last` is whether the chain has ended."""
         fault: BaseException | None = None
         try:
             self.writer.save_chain(chain)
@@ -142,12 +142,12 @@ class CheckpointWriter:
         except WRITE_ERRORS as error:
             command = f"linktopics resume {shlex.quote(str(self.writer.folder.path))}"
             raise ModelError(
-                f"{_reason(error)} The end of the run is not saved: {self.writer.status()}. Fix the cause and "
+                f"{_reason(error)} The final state of the run is not saved: {self.writer.status()}. Fix the cause and "
                 f"continue with {command}, or in Python save the fitted model elsewhere by model.save(path)."
             ) from None
         if outdated:
             self._failing.clear()
-            warn_user(f"the end of the run could be written: {self.writer.status()}.", CheckpointWarning)
+            warn_user(f"the final state of the run was written: {self.writer.status()}.", CheckpointWarning)
 
 
 def _reason(error: BaseException) -> str:

@@ -83,7 +83,7 @@ class ModelFolder:
 
     @contextlib.contextmanager
     def locked(self, *, overwrite: bool, make: bool = True) -> Iterator[None]:
-        """Lock the folder; refuse one that another process is writing to, or that cannot be written to.
+        """Return a context in which the folder is locked; raise if another process holds it or it is read-only.
 
         Parameters
         ----------
@@ -97,11 +97,11 @@ class ModelFolder:
             return
         if not make:
             self._check_has_model()
-        if LOCK not in self._check_content(overwrite=True, make=make):  # of which the owner is reported first
+        if LOCK not in self._check_content(overwrite=True, make=make):  # otherwise the owner is reported first
             self._check_content(overwrite=overwrite, make=make)
         made, lock = self._create(), FolderLock(self.path)
         try:
-            with _writing(lock.path):
+            with _system_errors_as_model_errors(lock.path):
                 lock.acquire()
             self._check_content(overwrite=overwrite, make=make)  # again, now that nobody else writes
             self._lock = lock
@@ -114,22 +114,22 @@ class ModelFolder:
                     path.rmdir()  # if it is empty
 
     def _create(self) -> list[Path]:
-        """Create the folder and its parents; return those that were created, inner ones first."""
+        """Return the folder and its parents, as far as they had to be created, inner ones first."""
         try:
             made = list(takewhile(lambda path: not path.exists(), (self.path, *self.path.parents)))
             self.path.mkdir(parents=True, exist_ok=True)
             for path in made:
                 with contextlib.suppress(OSError):  # a parent that cannot be read
                     _sync(path.parent)
-        except (OSError, ValueError) as error:  # of a path with a null character
+        except (OSError, ValueError) as error:  # ValueError: the path contains a null byte
             why = error.strerror if isinstance(error, OSError) else error
             raise DataError(f"{self.path}: the folder cannot be created ({why}).") from None
         return made
 
     def _check_content(self, *, overwrite: bool, make: bool) -> list[str]:
-        """Raise DataError if the folder holds other files, or a model that is not to be replaced; return its content.
+        """Return the names in the folder; raise DataError if it holds other files, or a model not to be replaced.
 
-        Files of operating systems and sync clients do not count.
+        Files of operating systems and sync clients are ignored.
         """
         try:
             if self.path.exists() and not self.path.is_dir():
@@ -143,7 +143,7 @@ class ModelFolder:
             others = [MANIFEST]  # of another program: ours lists files that exist
         if others:
             raise DataError(
-                f"{self.path}: the folder holds other things ({others[0]}); choose an empty or a new folder."
+                f"{self.path}: the folder holds other files (such as {others[0]}); choose an empty or a new folder."
             )
         if not overwrite and (MANIFEST in names or PREVIOUS_MANIFEST in names):
             raise DataError(
@@ -162,8 +162,8 @@ class ModelFolder:
     def is_intact(self) -> bool:
         """Return whether all that was committed is in the folder; raise ModelError if another model replaced it."""
         if self._lock is None:
-            raise ModelError(f"{self.path}: the folder is not held any more.")
-        with _writing(self.path):
+            raise ModelError(f"{self.path}: the folder is not locked any more.")
+        with _system_errors_as_model_errors(self.path):
             try:
                 if not self.path.is_dir():
                     return False
@@ -172,7 +172,7 @@ class ModelFolder:
             except FileNotFoundError:
                 return False
         if text != self._text:
-            raise ModelError(f"{self.path}: another model was put in the folder, which is left as it is.")
+            raise ModelError(f"{self.path}: another model was saved in the folder; it is left unchanged.")
         return all((self.path / name).is_file() for name in self._committed)
 
     def recreate(self) -> None:
@@ -180,7 +180,7 @@ class ModelFolder:
         assert self._lock is not None
         self._check_content(overwrite=True, make=False)
         self._create()
-        with _writing(self._lock.path):
+        with _system_errors_as_model_errors(self._lock.path):
             self._lock.acquire()
         self._text, self._committed = b"", set()
 
@@ -189,7 +189,7 @@ class ModelFolder:
     # ------------------------------------------------------------------------------------------------------------------
 
     def write(self, name: str, arrays: Mapping[str, NDArray]) -> dict[str, Any]:
-        """Write arrays to a new file and return its entry for the manifest: name, size and checksum."""
+        """Return the manifest entry (name, size and checksum) of a new file, to which the arrays are written."""
         from safetensors.numpy import save
 
         data = save({key: np.ascontiguousarray(array) for key, array in arrays.items()})
@@ -239,13 +239,13 @@ class ModelFolder:
             self._write_file(PREVIOUS_MANIFEST, self._encode(previous, entries))
             self._sync()
             named |= {PREVIOUS_MANIFEST, *(entry["file"] for entry in entries)}
-        with _writing(self.path):
+        with _system_errors_as_model_errors(self.path):
             # The previous manifest is removed before its files.
             names = sorted(os.listdir(self.path), key=lambda name: name != PREVIOUS_MANIFEST)
         self._remove(name for name in names if _OURS.fullmatch(name) and name not in named)
 
     def remove_leftovers(self) -> None:
-        """Remove files that a killed process left beside a finished model, if the model is sound."""
+        """Remove files that a killed process left beside a finished model, if the model is intact."""
         with contextlib.suppress(LinktopicsError, OSError):
             manifest = self.read_manifest()
             named = {entry.file for entry in manifest.files}
@@ -257,7 +257,11 @@ class ModelFolder:
                         self.prune()
 
     def _write_file(self, name: str, data: bytes) -> None:
-        with _writing(self.path / name), atomic_write(self.path / name) as new, open(new, "xb") as stream:
+        with (
+            _system_errors_as_model_errors(self.path / name),
+            atomic_write(self.path / name) as new,
+            open(new, "xb") as stream,
+        ):
             stream.write(data)
 
     def _remove(self, names: Iterable[str]) -> None:
@@ -272,7 +276,7 @@ class ModelFolder:
         return data
 
     def _sync(self) -> None:
-        with _writing(self.path):
+        with _system_errors_as_model_errors(self.path):
             _sync(self.path)
 
     # ------------------------------------------------------------------------------------------------------------------
@@ -304,14 +308,14 @@ class ModelFolder:
         except (ValueError, RecursionError):
             raise self._damaged(name, "it is not JSON") from None
         if not isinstance(found, dict) or type(found.get("format")) is not int:
-            raise self._damaged(name, "it does not say its format")
+            raise self._damaged(name, "it has no format number")
         if found["format"] > FORMAT:
             raise ModelError(
                 f"{self.path}: the model has format {found['format']}, and this version of linktopics reads up to "
                 f"{FORMAT}; install a newer one (pip install --upgrade linktopics)."
             )
         if given != expected:
-            raise self._damaged(name, "its checksum does not fit its content")
+            raise self._damaged(name, "its checksum does not match its content")
         self.checksum = expected
         try:
             return decode_manifest(found)
@@ -323,7 +327,7 @@ class ModelFolder:
         path = self.path / MANIFEST
         try:
             return _is_readable(path) and hashlib.sha256(path.read_bytes()).digest() != self._digest
-        except (OSError, ValueError):  # of a path that cannot be
+        except (OSError, ValueError):  # the path is not valid
             return False
 
     def check_files(self, manifest: Manifest, *, everything: bool) -> None:
@@ -337,7 +341,7 @@ class ModelFolder:
                 if size != entry.bytes:
                     raise self._damaged(entry.file, f"it has {size:,} bytes where {entry.bytes:,} were written")
                 if (everything or size <= CHECKSUM_MAX_BYTES) and _file_checksum(path) != entry.sha256:
-                    raise self._damaged(entry.file, "its checksum does not fit its content")
+                    raise self._damaged(entry.file, "its checksum does not match its content")
             except OSError as error:
                 raise ModelError(f"{path}: cannot be read ({error.strerror}).") from None
 
@@ -364,7 +368,7 @@ class ModelFolder:
 
     def _damaged(self, name: str, how: str) -> ModelError:
         resume = "linktopics resume continues from the previous checkpoint."
-        cure = resume if self.has_previous else "take it from a copy, or fit and save it again."
+        cure = resume if self.has_previous else "restore it from a copy, or fit and save the model again."
         return ModelError(f"{self.path / name}: the model is damaged ({how}); {cure}")
 
 
@@ -377,7 +381,7 @@ _TYPES = {
 def _array(data: NDArray[np.uint8], header: dict[str, Any]) -> NDArray:
     start, end = header["data_offsets"]
     part: NDArray = np.asarray(data[start:end]).view(_TYPES[header["dtype"]])
-    return np.require(part, requirements="A").reshape(header["shape"])  # kernels read whole words
+    return np.require(part, requirements="A").reshape(header["shape"])  # kernels need aligned arrays
 
 
 def _is_readable(path: Path) -> bool:
@@ -387,8 +391,8 @@ def _is_readable(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Raise an error of the system as a ModelError that names what cannot be written."""
+def _system_errors_as_model_errors(path: Path) -> Iterator[None]:
+    """Return a context that raises an error of the system as a ModelError that names what cannot be written."""
     try:
         yield
     except OSError as error:

@@ -120,7 +120,7 @@ class FolderLock:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock a file; return False if another process has locked it, None if the file system has no locks."""
+    """Return whether a file could be locked; None if the file system has no locks."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from linktopics.registry import LOSSES
-from linktopics.sampler.runner import MAX_SWEEPS
+from linktopics.sampler.runner import MAX_CHAIN_SWEEPS
 from linktopics.sampler.settings import LINK_RANGE, PRIOR_RANGE
 
 FORMAT = 1
@@ -27,10 +27,10 @@ MAX_MANIFEST_BYTES = 2**25
 """A manifest is read whole."""
 
 RENAMED = {"plan": "schedule", "described": "reference_chain"}
-"""Keys of manifests that were written before they were renamed."""
+"""Former keys of manifests, and their present names."""
 
 RENAMED_WITHIN = {"schedule": {"n_iter": "n_burn_in"}, "parameters": {"n_iter": "n_burn_in"}}
-"""The same for what these keys hold."""
+"""The same for keys within these objects."""
 
 
 def format_value(value: Any) -> str:
@@ -50,8 +50,8 @@ def format_error(error: Exception) -> str:
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Size = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Sweeps = Annotated[int, Meta(ge=0, le=MAX_SWEEPS)]
-PositiveSweeps = Annotated[int, Meta(ge=1, le=MAX_SWEEPS)]
+Sweeps = Annotated[int, Meta(ge=0, le=MAX_CHAIN_SWEEPS)]
+PositiveSweeps = Annotated[int, Meta(ge=1, le=MAX_CHAIN_SWEEPS)]
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]  # no NaN either
 Positive = Annotated[float, Meta(gt=0, le=1e300)]
 NotNegative = Annotated[float, Meta(ge=0, le=1e300)]
@@ -119,7 +119,7 @@ class SettingsEntry(Struct, forbid_unknown_fields=True):
     nonlink_cost: Cost
     margin: Margin
     weight_method: Literal["auto", "cholesky", "cg"]
-    n_shards: Annotated[int, Meta(ge=1, le=2**15)] = 1  # as many as there were before there were shards
+    n_shards: Annotated[int, Meta(ge=1, le=2**15)] = 1  # models saved before there were shards have one
 
 
 class ScheduleEntry(Struct, forbid_unknown_fields=True):
@@ -164,7 +164,7 @@ class ChainEntry(Struct):
     log_joint: Finite | None
     log_links: float
     beta: Prior | None
-    rng: GeneratorEntry | Annotated[list[GeneratorEntry], Meta(min_length=1)]  # one, before there were shards
+    rng: GeneratorEntry | Annotated[list[GeneratorEntry], Meta(min_length=1)]  # a single one before there were shards
     seconds: dict[str, NotNegative]
     state: FileReference
     samples: list[FileReference]
@@ -214,7 +214,7 @@ class Manifest(Struct):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the run has come to its end."""
+        """Whether the run is finished."""
         return self.calibration is not None and all(chain.iteration >= self.schedule.length for chain in self.chains)
 
 
@@ -256,15 +256,15 @@ def decode_manifest(found: dict[str, Any]) -> Manifest:
     for wrong, what in (
         (len(set(listed)) < len(listed), "it names a file twice"),
         (unlisted, f"it does not list the file {min(unlisted, default='')}"),
-        (length > MAX_SWEEPS, f"the schedule is of {length:,} sweeps"),
-        (numbers != list(range(len(chains))), "the chains are not numbered one after the other"),
+        (length > MAX_CHAIN_SWEEPS, f"the schedule is of {length:,} sweeps"),
+        (numbers != list(range(len(chains))), "the chains are not numbered consecutively"),
         (len(set(of_chains)) < len(of_chains), "a file belongs to two chains"),
-        (len(widths) > 1, "the features are not all of one number"),
-        (len(set(manifest.network.columns)) < len(manifest.network.columns), "network.columns holds something twice"),
-        (len(set(manifest.quantities)) < len(manifest.quantities), "quantities holds something twice"),
+        (len(widths) > 1, "the features have lists of different lengths"),
+        (len(set(manifest.network.columns)) < len(manifest.network.columns), "network.columns has a duplicate"),
+        (len(set(manifest.quantities)) < len(manifest.quantities), "quantities has a duplicate"),
         ("log joint" not in manifest.quantities, "there is no log joint in the trace"),
-        (max(chain.iteration for chain in chains) > length, "a chain went further than the schedule"),
-        ((manifest.reference_chain or 0) >= len(chains), "the reference chain is not there"),
+        (max(chain.iteration for chain in chains) > length, "a chain has more sweeps than the schedule"),
+        ((manifest.reference_chain or 0) >= len(chains), "the reference chain does not exist"),
     ):
         if wrong:
             raise ValueError(what)
@@ -291,5 +291,5 @@ def _explain(error: msgspec.ValidationError, found: Any) -> str:
         return f"{where}: {what}"
     for key in re.findall(r"\w+", where):
         found = found[int(key)] if isinstance(found, list) else found[key]
-    reason = "" if "matching regex" in what else f": {what}"  # patterns of names and digits explain nothing
+    reason = "" if "matching regex" in what else f": {what}"  # messages about patterns would not help
     return f"{where} is {format_value(found)}{reason}"

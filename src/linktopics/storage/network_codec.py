@@ -21,7 +21,7 @@ from linktopics.storage.manifest import NetworkEntry, format_error
 COLUMNS = ("ids", "vocabulary", "titles", "labels", "texts")
 
 
-def pack(values: NDArray, name: str, called: str | None = None) -> dict[str, NDArray]:
+def encode_column(values: NDArray, name: str, called: str | None = None) -> dict[str, NDArray]:
     """Return a column as arrays: numbers unchanged, strings concatenated, other values as JSON.
 
     Raises
@@ -45,8 +45,8 @@ def pack(values: NDArray, name: str, called: str | None = None) -> dict[str, NDA
     return {f"{name}/json": np.frombuffer(json.dumps(listed).encode("ascii"), np.uint8)}
 
 
-def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
-    """Return a column that `pack` made; None if there is none of this name."""
+def decode_column(arrays: dict[str, NDArray], name: str) -> NDArray | None:
+    """Return a column that `encode_column` made; None if there is none of this name."""
     if name in arrays:
         return arrays[name]
     try:
@@ -59,10 +59,8 @@ def unpack(arrays: dict[str, NDArray], name: str) -> NDArray | None:
         else:
             return None
     except (KeyError, ValueError, RecursionError) as error:
-        place = " ".join(name.split())  # in which there may be the name of a column
-        raise ModelError(
-            f"the model is damaged (of its {place}: {format_error(error)}); take it from a copy."
-        ) from None
+        place = " ".join(name.split())  # it may contain the name of a column
+        raise ModelError(f"the model is damaged ({place}: {format_error(error)}); restore it from a copy.") from None
     return np.fromiter(listed, dtype=object, count=len(listed))
 
 
@@ -88,9 +86,9 @@ def network_arrays(network: DocumentNetwork) -> dict[str, NDArray]:
     for name in COLUMNS:
         values = getattr(network, name)
         if values is not None:
-            arrays.update(pack(values, name))
+            arrays.update(encode_column(values, name))
     for number, (name, values) in enumerate(network.columns.items()):
-        arrays.update(pack(values, f"columns/{number}", f"the column {name!r}"))  # any string may be its name
+        arrays.update(encode_column(values, f"columns/{number}", f"the column {name!r}"))  # any string may be its name
     return arrays
 
 
@@ -121,32 +119,37 @@ def restore_network(arrays: dict[str, NDArray], entry: NetworkEntry, vectorizer:
         and links.max(initial=-1) < n
     )
     if not sound:
-        raise ModelError("the model is damaged (its counts or links do not fit each other); take it from a copy.")
-    network = DocumentNetwork.__new__(DocumentNetwork)
-    network.counts = csr_array((values, words, starts), shape=(n, V))
-    network.counts.has_sorted_indices = network.counts.has_canonical_format = True
-    network.links = links
-    network.directed = entry.directed
-    network._has_names = entry.has_names
-    for name in COLUMNS:
-        setattr(network, name, unpack(arrays, name))
-    columns = {name: unpack(arrays, f"columns/{number}") for number, name in enumerate(entry.columns)}
-    needed = [network.ids, *columns.values()]
-    optional = [column for column in (network.titles, network.labels, network.texts) if column is not None]
-    if any(column is None or column.shape != (n,) for column in (*needed, *optional)) or (
-        network.vocabulary is not None and network.vocabulary.shape != (V,)
+        raise ModelError("the model is damaged (its counts or links are inconsistent); restore it from a copy.")
+    counts = csr_array((values, words, starts), shape=(n, V))
+    counts.has_sorted_indices = counts.has_canonical_format = True
+    ids, vocabulary, titles, labels, texts = (decode_column(arrays, name) for name in COLUMNS)
+    columns = {name: decode_column(arrays, f"columns/{number}") for number, name in enumerate(entry.columns)}
+    optional = [column for column in (titles, labels, texts) if column is not None]
+    if (
+        ids is None
+        or any(column is None or column.shape != (n,) for column in (ids, *columns.values(), *optional))
+        or (vocabulary is not None and vocabulary.shape != (V,))
     ):
-        raise ModelError("the model is damaged (ids, words or columns are missing); take it from a copy.")
-    check_unique(network.ids, "ids", "take the model from a copy")
-    if network.vocabulary is not None:
-        check_words(network.vocabulary)
-    if network.texts is not None:
-        check_texts(network.texts, None)
-    network.columns = {name: column for name, column in columns.items() if column is not None}
-    network.vectorizer = vectorizer
-    network.report = NetworkReport(**{name: _tuples(value) for name, value in asdict(entry.report).items()})
-    network._positions = None
-    return network
+        raise ModelError("the model is damaged (ids, words or columns are missing); restore it from a copy.")
+    check_unique(ids, "ids", "restore the model from a copy")
+    if vocabulary is not None:
+        check_words(vocabulary)
+    if texts is not None:
+        check_texts(texts, None)
+    return DocumentNetwork.from_checked_parts(
+        counts,
+        links,
+        directed=entry.directed,
+        ids=ids,
+        has_names=entry.has_names,
+        vocabulary=vocabulary,
+        titles=titles,
+        labels=labels,
+        texts=texts,
+        columns={name: column for name, column in columns.items() if column is not None},
+        vectorizer=vectorizer,
+        report=NetworkReport(**{name: _tuples(value) for name, value in asdict(entry.report).items()}),
+    )
 
 
 def describe_network(network: DocumentNetwork) -> dict[str, Any]:
@@ -158,7 +161,7 @@ def describe_network(network: DocumentNetwork) -> dict[str, Any]:
         "n_tokens": network.n_tokens,
         "n_links": network.n_links,
         "directed": network.directed,
-        "has_names": network._has_names,
+        "has_names": network.has_names,
         "columns": list(network.columns),
         "report": dataclasses.asdict(network.report),
     }

@@ -15,12 +15,12 @@ from linktopics.features import PairFeature, resolve_features
 from linktopics.registry import FEATURE_KINDS, FEATURES
 from linktopics.sampler.runner import MAX_JOBS
 from linktopics.storage.manifest import format_value
-from linktopics.storage.network_codec import pack, unpack
+from linktopics.storage.network_codec import decode_column, encode_column
 from linktopics.storage.regex_safety import is_slow_pattern
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
 MAX_NGRAM = 100
-"""Words, or letters, of the longest sequences that a vectorizer from a file may count."""
+"""Longest n-grams, of words or characters, that a vectorizer from a file may count."""
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -36,25 +36,25 @@ def parameters_to_json(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], d
                 one["arrays"] = f"feature {number}"
             described.append(one)
             for name, array in own.items():
-                arrays.update(pack(array, f"feature {number}/{name}"))
+                arrays.update(encode_column(array, f"feature {number}/{name}"))
         values["pair_features"] = described
     if values["seed_words"] is not None:
         words = values["seed_words"]
         by_topic = words if isinstance(words, Mapping) else dict(enumerate(words))
         values["seed_words"] = [[int(topic), list(map(_python_number, listed))] for topic, listed in by_topic.items()]
     if not isinstance(values["random_state"], Integral):
-        values["random_state"] = None  # of a generator nothing is left; the run keeps its own seeds
+        values["random_state"] = None  # generators are not saved; the run has its own seeds
     return {name: _python_number(value) for name, value in values.items()}, arrays
 
 
 def restore_parameters(
     values: Mapping[str, Any], arrays: dict[str, NDArray], functions: Functions | None
 ) -> dict[str, Any]:
-    """Return the parameters of a model; functions of pairs, which no file holds, are taken from `functions`."""
+    """Return the parameters of a model; functions of pairs, which are not saved, are taken from `functions`."""
     result = dict(values)
     if isinstance(result["pair_features"], list):
         result["pair_features"] = [_restore_feature(one, arrays, functions or {}) for one in result["pair_features"]]
-    resolve_features(result["pair_features"], result["intercept"])  # which refuses what it does not know
+    resolve_features(result["pair_features"], result["intercept"])  # raises for unknown features
     if result["seed_words"] is not None:
         result["seed_words"] = {int(topic): list(words) for topic, words in result["seed_words"]}
     jobs = result.get("n_jobs")
@@ -84,7 +84,7 @@ def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Func
         raise FEATURE_KINDS.missing(described["kind"])
     start = f"{described.get('arrays')}/"
     names = {name.removeprefix(start).partition("/")[0] for name in arrays if name.startswith(start)}
-    own = {name: values for name in names if (values := unpack(arrays, start + name)) is not None}
+    own = {name: values for name in names if (values := decode_column(arrays, start + name)) is not None}
     return FEATURE_KINDS[described["kind"]].from_json(more, own, functions)
 
 
@@ -94,7 +94,7 @@ def _restore_feature(described: Any, arrays: dict[str, NDArray], functions: Func
 
 
 def vectorizer_to_json(vectorizer: Any) -> dict[str, Any] | None:
-    """Return a CountVectorizer's parameters; None, with a warning, for one that only Python code describes."""
+    """Return a CountVectorizer's parameters; None, with a warning, if parameters cannot describe the vectorizer."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     if vectorizer is None:
@@ -110,7 +110,7 @@ def vectorizer_to_json(vectorizer: Any) -> dict[str, Any] | None:
         if not reason:
             return {name: _python_number(value) for name, value in parameters.items()}
     warn_user(
-        f"the vectorizer is not saved with the model, because {reason}; to ask the model about new texts, load it with "
+        f"the vectorizer is not saved with the model, because {reason}; to use the model with new texts, load it with "
         "RelationalTopicModel.load(path, vectorizer=...).",
         NetworkWarning,
     )
@@ -138,8 +138,8 @@ def _vectorizer_fault(parameters: Mapping[str, Any]) -> str:
         pattern = parameters["token_pattern"]
         slow = pattern is not None and is_slow_pattern(pattern)
     except (re.error, TypeError, OverflowError, RecursionError):
-        return "its token_pattern is no regular expression"
-    return f"its token_pattern ({format_value(pattern)}) may take for ever" if slow else ""
+        return "its token_pattern is not a regular expression"
+    return f"its token_pattern ({format_value(pattern)}) may take very long" if slow else ""
 
 
 def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | None) -> Any:
@@ -157,7 +157,7 @@ def restore_vectorizer(parameters: dict[str, Any] | None, vocabulary: NDArray | 
     fault = _vectorizer_fault(parameters)
     if fault:
         raise ModelError(
-            f"the model's vectorizer cannot be taken from a file, because {fault}; load the model with "
+            f"the model's vectorizer cannot be restored from its file, because {fault}; load the model with "
             "RelationalTopicModel.load(path, vectorizer=...)."
         )
     given = {**parameters, "dtype": np.dtype(parameters["dtype"]).type, "ngram_range": tuple(parameters["ngram_range"])}

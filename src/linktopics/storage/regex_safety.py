@@ -17,7 +17,7 @@ _PARSER: Any = import_module("re._parser" if sys.version_info >= (3, 11) else "s
 
 MAX_PATTERN_LENGTH = 1000
 
-MAX_WAYS = 4096
+MAX_MATCH_PATHS = 4096
 """Most ways in which optional parts, alternatives and short repetitions of a pattern may be combined."""
 
 MAX_HARMLESS_REPEATS = 32
@@ -62,10 +62,10 @@ class _PatternChecker:
         self.examples = frozenset(_EXAMPLES) | _boundaries(parsed)
         self.slow = False
         self._sequence(parsed, [])
-        self.slow |= _ways(parsed) > MAX_WAYS
+        self.slow |= _count_match_paths(parsed) > MAX_MATCH_PATHS
 
     def _sequence(self, items: Any, before: list[Characters]) -> list[Characters]:
-        """Walk through a sequence; return the characters of repetitions at its end, which may match what follows.
+        """Return the characters of repetitions at the end of a sequence, which may match what follows.
 
         `before` are the characters of repetitions directly before it.
         """
@@ -92,14 +92,14 @@ class _PatternChecker:
             items = items[0][1][-1]
         first, everything = self._first(items), self._union(items)
         if len(items) > 1 or not first:
-            # If a turn begins with a character that cannot come later in it, there is one way to divide a text.
+            # If a repetition begins with a character that cannot occur later in it, there is one way to divide a text.
             self.slow |= not first or bool(first & self._union(items[1:]))
             self._sequence(items, [])
         after = [end for end in before if end & first] if least else before
         if most <= MAX_HARMLESS_REPEATS and len(items) == 1:
             return after
-        # Two ways to match one turn are 2^n for n turns.
-        self.slow |= any(end & first for end in before) or _ways(items) > 1
+        # Two ways to match one repetition are 2^n ways for n repetitions.
+        self.slow |= any(end & first for end in before) or _count_match_paths(items) > 1
         return [*after, everything]
 
     def _first(self, items: Any) -> Characters:
@@ -138,17 +138,17 @@ class _PatternChecker:
         return True
 
 
-def _ways(items: Any) -> int:
-    """Return an upper bound of the ways to match items at one place, long repetitions aside; at most MAX_WAYS + 1."""
-    ways = 1
+def _count_match_paths(items: Any) -> int:
+    """Return an upper bound of the ways to match items at one place, long repetitions aside, cut at the limit + 1."""
+    paths = 1
     for kind, argument in items:
         parts = _parts(str(kind), argument)
-        own = sum(map(_ways, parts)) if parts else 1
+        own = sum(map(_count_match_paths, parts)) if parts else 1
         if str(kind) in _REPEATS:
             least, most, _ = argument
-            own = sum(own**turns for turns in range(least, most + 1)) if most <= MAX_HARMLESS_REPEATS else 1
-        ways = min(ways * own, MAX_WAYS + 1)
-    return ways
+            own = sum(own**times for times in range(least, most + 1)) if most <= MAX_HARMLESS_REPEATS else 1
+        paths = min(paths * own, MAX_MATCH_PATHS + 1)
+    return paths
 
 
 def _parts(name: str, argument: Any) -> list[Any]:

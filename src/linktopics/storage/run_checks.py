@@ -1,6 +1,6 @@
 """Checks of the arrays of a model, which may be untrusted, before kernels read them.
 
-After these checks no array has a type or a shape that kernels were not written for, and no index leads out of one.
+After these checks all arrays have the types and shapes that kernels expect, and no index is out of bounds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from linktopics.storage.run_writer import SAMPLE_ARRAYS, STATE_ARRAYS
 from linktopics.utils.checks import check_array
 
 MAX_UNUSED_WORDS = 2**22
-"""Words that no document has, where neither names nor samples say how many words there are."""
+"""Most words that occur in no document, if neither a vocabulary nor samples confirm the number of words."""
 
 Shape = tuple[int, ...]
 
@@ -36,13 +36,13 @@ def check_run(run: TrainingRun, training: Mapping[str, NDArray]) -> None:
         if run.sampled and not chain.samples:
             raise ValueError(f"{of} has no samples")
         if run.sampled and set(chain.seconds) != set(run.chains[0].seconds):
-            raise ValueError(f"{of} has other steps than the first")
+            raise ValueError(f"{of} has timings of other steps than the first chain")
         for sample in chain.samples:
-            _check_numbers(f"{of}, a sample", sample.alpha, sample.weights, sample.feature_weights, sample.log_joint)
-        _check_numbers(of, state.priors.alpha, state.weights, state.feature_weights, 0.0)
+            _check_values(f"{of}, a sample", sample.alpha, sample.weights, sample.feature_weights, sample.log_joint)
+        _check_values(of, state.priors.alpha, state.weights, state.feature_weights, 0.0)
 
 
-def _check_numbers(of: str, alpha: NDArray, weights: NDArray, feature_weights: NDArray, log_joint: float) -> None:
+def _check_values(of: str, alpha: NDArray, weights: NDArray, feature_weights: NDArray, log_joint: float) -> None:
     """Check the values of the small arrays of a state or a sample; wrong values of large ones do no harm."""
     if not ((alpha >= 1e-15) & (alpha <= 1e9)).all():
         raise ValueError(f"{of} has an alpha that is not positive, or too large")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linktopics.errors import CheckpointWarning, DataError, LinktopicsError, ModelError
-from linktopics.features import FeatureSet, FittedFeature, PairFeature, resolve_features, together
+from linktopics.features import FeatureSet, FittedFeature, PairFeature, resolve_features, with_shared_caches
 from linktopics.model.run import TrainingRun
 from linktopics.network import DocumentNetwork
 from linktopics.network.pairs import TrainingPairs
@@ -22,14 +22,14 @@ from linktopics.sampler import Corpus, Priors, Seeds, Settings, State, count_top
 from linktopics.sampler.runner import Chain, PosteriorSample, Schedule
 from linktopics.storage.folder import MANIFEST, PREVIOUS_MANIFEST, ModelFolder
 from linktopics.storage.manifest import ChainEntry, GeneratorEntry, Manifest, format_error, format_value
-from linktopics.storage.network_codec import restore_network, unpack
+from linktopics.storage.network_codec import decode_column, restore_network
 from linktopics.storage.parameters import Functions, restore_parameters, restore_vectorizer
 from linktopics.storage.run_checks import check_run, check_training
 from linktopics.storage.run_writer import SAMPLE_ARRAYS, STATE_ARRAYS
-from linktopics.utils.warn import warn_user
+from linktopics.utils.user_warnings import warn_user
 
 INCONSISTENCY_ERRORS = (KeyError, TypeError, IndexError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What is raised where the parts of a model were not made for each other."""
+"""Errors that are raised if the files of a model are inconsistent."""
 
 MAX_RELOADS = 10
 """How often a model is read again if it was replaced while it was read."""
@@ -44,7 +44,7 @@ def load_run(
     vectorizer: Any,
     functions: Functions | None,
     verify: bool,
-    unfinished: bool = False,
+    unfinished: bool,
 ) -> Loaded:
     """Return the parameters of a model, its run, and whether it was fitted to a data frame.
 
@@ -70,7 +70,7 @@ def load_run(
             raise
         other = str(error).rpartition(";")[0] or str(error)
         raise ModelError(
-            f"{damaged}, and so is the previous checkpoint ({other}); take the model from a copy, or fit it again."
+            f"{damaged}, and so is the previous checkpoint ({other}); restore the model from a copy, or fit it again."
         ) from None
     run = found[1]
     done = ", ".join(f"{chain.state.iteration:,}" for chain in run.chains)
@@ -108,7 +108,7 @@ def _load(
             training = folder.read(manifest.training_file)
             arrays = folder.read(manifest.network_file)
             if vectorizer is None:
-                vectorizer = restore_vectorizer(manifest.vectorizer, unpack(arrays, "vocabulary"))
+                vectorizer = restore_vectorizer(manifest.vectorizer, decode_column(arrays, "vocabulary"))
             network = restore_network(arrays, manifest.network, vectorizer)
             parameters = restore_parameters(manifest.parameters, training, functions)
             settings = Settings(**msgspec.structs.asdict(manifest.settings))
@@ -150,15 +150,15 @@ def _calibration(run: TrainingRun, manifest: Manifest) -> LinkCalibration | None
 
 @contextmanager
 def _reading(folder: ModelFolder) -> Iterator[None]:
-    """Raise errors that show that the parts of a model do not fit each other as a ModelError."""
+    """Return a context that raises errors that inconsistent files of a model cause as a ModelError."""
     try:
         yield
     except LinktopicsError:
         raise
     except INCONSISTENCY_ERRORS as error:
         raise ModelError(
-            f"{folder.path}: the model is damaged (model.json and the arrays do not fit each other: "
-            f"{repr(error)[:300]}); take it from a copy, or fit and save it again."
+            f"{folder.path}: the model is damaged (model.json and the arrays are inconsistent: "
+            f"{repr(error)[:300]}); restore it from a copy, or fit and save the model again."
         ) from None
 
 
@@ -172,12 +172,12 @@ def _load_features(
 ) -> list[FittedFeature]:
     """Return the features of a model, when they are first needed."""
     with _reading(folder):
-        fitted = together(
+        fitted = with_shared_caches(
             feature.restore(network, settings, _arrays_of(feature, training))
             for feature in resolve_features(parameters["pair_features"], parameters["intercept"])
         )
         if [column for feature in fitted for column in feature.columns] != columns:
-            raise ValueError("the features are others than those of the weights")
+            raise ValueError("the features differ from those of the weights")
     return fitted
 
 

@@ -53,7 +53,7 @@ class RunWriter:
     """
 
     def __init__(
-        self, folder: ModelFolder, kind: str, parameters: dict[str, Any], run: TrainingRun, *, framed: bool = False
+        self, folder: ModelFolder, kind: str, parameters: dict[str, Any], run: TrainingRun, *, framed: bool
     ) -> None:
         self.folder, self.run = folder, run
         self._lock = threading.Lock()
@@ -131,7 +131,7 @@ class RunWriter:
 
     @contextmanager
     def _checkpoint(self, written: dict[int, _WrittenChain]) -> Iterator[None]:
-        """Commit the chains that are written in the block; if that fails, remove their files.
+        """Return a context that commits the chains that are written in it; if that fails, their files are removed.
 
         The previous checkpoint stays as well, unless the run is finished, and older files are removed.
         """
@@ -197,7 +197,7 @@ def _training_arrays(run: TrainingRun) -> dict[str, NDArray]:
         "source": corpus.source,
         "target": corpus.target,
         "label": corpus.label,
-        "features": corpus.features.T,  # which lie by columns in memory
+        "features": corpus.features.T,  # stored in column-major order
         "seeds/word": corpus.seeds.word,
         "seeds/topic": corpus.seeds.topic,
         "seeds/amount": corpus.seeds.amount,

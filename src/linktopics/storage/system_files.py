@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 SYSTEM_FILES = (
-    # macOS: the Finder, Spotlight, disks that are no Mac's
+    # macOS: the Finder, Spotlight, disks of other systems
     ".ds_store", "._*", "icon\r", ".localized", ".volumeicon.icns", ".apdisk", ".appledouble", ".appledb",
     ".appledesktop", ".documentrevisions-v100", ".fseventsd", ".spotlight-v100", ".temporaryitems", ".trashes",
     ".com.apple.timemachine.*",

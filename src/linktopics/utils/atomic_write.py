@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and never replace files of other programs."""
+"""Atomic writes of files, which never replace files of other programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_no_device(path: str | os.PathLike[str]) -> None:
 
 
 def check_output_path(
-    path: str | os.PathLike[str], kind: str, is_one: Callable[[bytes], bool], *, overwrite: bool = False
+    path: str | os.PathLike[str], kind: str, is_one: Callable[[bytes], bool], *, overwrite: bool
 ) -> Path:
     """Return the path of a file to write; raise DataError if it cannot be written, or would replace something else.
 
@@ -36,10 +36,10 @@ def check_output_path(
     path : path
         The file to write.
     kind : str
-        What it will be, such as "report".
+        What the file will contain, such as "report"; for messages.
     is_one : callable
-        Whether the first bytes of a file are those of such a file, which may be replaced.
-    overwrite : bool, default=False
+        Takes the first bytes of an existing file; returns whether it is of the same kind, and so may be replaced.
+    overwrite : bool
         Whether any file may be replaced.
     """
     target = Path(path)
@@ -50,7 +50,7 @@ def check_output_path(
         raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write the {kind} to.")
     if target.exists() and not overwrite and not is_one(_head(target)):
         raise DataError(
-            f"{target}: there is a file already that is no {kind} of linktopics; choose another name, or pass "
+            f"{target}: the file exists and is not a {kind} written by linktopics; choose another name, or pass "
             "overwrite=True (--overwrite) to replace it."
         )
     try:
@@ -65,19 +65,19 @@ def _head(path: Path) -> bytes:
         with open(path, "rb") as file:
             return file.read(HEAD_BYTES)
     except OSError:
-        return b"?"  # of no known kind
+        return b"?"  # matches no kind
 
 
 @contextmanager
 def atomic_write(path: Path, kind: str | None = None) -> Iterator[Path]:
-    """Yield the path of a temporary file beside another, which it replaces at the end, when all of it is on disk.
+    """Return a context manager with a temporary path in the same folder, which replaces `path` once it is on disk.
 
     Parameters
     ----------
     path : pathlib.Path
         The file to write or to replace.
     kind : str, optional
-        What it is, such as "report": errors of the system are then raised as a DataError that names it.
+        What the file is, such as "report"; if given, an OSError is raised as a DataError that names it.
 
     Examples
     --------
@@ -104,5 +104,6 @@ def atomic_write(path: Path, kind: str | None = None) -> Iterator[Path]:
 
 def _unwritable(path: Path, kind: str, error: OSError) -> DataError:
     return DataError(
-        f"{path}: the {kind} cannot be written ({error.strerror}); make room, or choose a place you may write to."
+        f"{path}: the {kind} cannot be written ({error.strerror}); free disk space, or choose a folder that you can "
+        "write to."
     )

@@ -1,4 +1,4 @@
-"""A counted limit of one thread for linear algebra."""
+"""A limit of one thread for linear algebra, which several threads can hold at once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ _before: list[tuple[Any, int]] = []
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, since its sums depend on the number of threads; and OpenMP, in the calling thread.
+    """Return a context manager that limits BLAS to one thread, and OpenMP in the calling thread.
+
+    The sums of BLAS depend on the number of threads.
 
     The number of threads of BLAS belongs to the whole process: of two calls of `threadpool_limits` in two threads, the
-    first to end undoes the limit of the other, and the other restores that limit for good. Holders are counted
-    therefore: the first sets the limit, and the last restores what was there before. OpenMP has a number for each
-    thread, which each call sets and restores by itself.
+    first to end undoes the limit of the other, and the other then makes that limit permanent. Therefore holders are
+    counted: the first sets the limit, and the last restores what was there before. OpenMP has a number for each thread,
+    which each call sets and restores by itself.
 
     Examples
     --------
@@ -54,7 +56,7 @@ def _libraries(api: str) -> ThreadpoolController:
 
 
 def _set(library: Any, n_threads: int) -> None:
-    """Set the number of threads, which newer versions of threadpoolctl silently let only the first thread do."""
+    """Set the number of threads, even where threadpoolctl would ignore it in all but the first thread that did so."""
     clear = getattr(library, "clear_controlling_thread", lambda **_: None)
     clear(force=True)
     library.set_num_threads(n_threads)

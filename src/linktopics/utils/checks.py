@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 
 def check_whole_number(name: str, value: Any, least: int) -> None:
-    """Raise ValueError if a parameter is not a whole number from `least` on; True and False are none.
+    """Raise ValueError if a parameter is not a whole number of at least `least`; True and False are rejected.
 
     Examples
     --------
     >>> check_whole_number("top", 5, 1)
     >>> check_whole_number("top", 0, 1)
     Traceback (most recent call last):
-    ValueError: top is 0; it must be a whole number from 1 on.
+    ValueError: top is 0; it must be a whole number of at least 1.
     """
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on.")
+        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}.")
 
 
 def check_array(name: str, array: NDArray, kind: type, shape: tuple[int, ...]) -> None:

@@ -20,10 +20,10 @@ class ProgressBar:
     Parameters
     ----------
     total : int
-        Number of steps; 0 where it is unknown.
+        Number of steps; 0 if it is unknown.
     show : bool or "auto"
         True shows the bar at once, False never; "auto" after two seconds, and only on a terminal.
-    description : str, default="sampling"
+    description : str
         What the loop does.
     first : str, default="starting (the first run compiles)"
         The description before the first step is done.
@@ -32,14 +32,14 @@ class ProgressBar:
     def __init__(
         self,
         total: int,
-        show: bool | str = "auto",
-        description: str = "sampling",
+        show: bool | str,
+        description: str,
         first: str = "starting (the first run compiles)",
     ) -> None:
         self.total = total
         self.description = description
         self.first = first
-        on_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it is closed
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()  # None if it is closed
         self.show = on_terminal if show == "auto" else bool(show)
         self.delay = DELAY_SECONDS if show == "auto" else 0.0
         self.done = 0

@@ -26,7 +26,7 @@ WHITE_TEXT_BELOW = -0.6
 
 
 def make_console() -> Console:
-    """Return a console for standard output: at most 100 columns, and without colours where that is no terminal."""
+    """Return a console for standard output: at most 100 columns, and without colours if it is not a terminal."""
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(max(console.width, MIN_WIDTH), WIDTH) if console.is_terminal else WIDTH
     return console

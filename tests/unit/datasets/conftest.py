@@ -25,7 +25,7 @@ def places(tmp_path, monkeypatch):
 def toy(monkeypatch):
     """Let Cora be a network of two documents."""
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in TOY.items()}
-    monkeypatch.setitem(linqs.SUMS, "cora", sums)
+    monkeypatch.setitem(linqs.SHA256, "cora", sums)
 
 
 @pytest.fixture

@@ -197,7 +197,7 @@ def test_no_network(places, toy, monkeypatch):
 
 
 def test_a_server_that_says_nothing(places, toy, monkeypatch):
-    monkeypatch.setattr(_download, "TIMEOUT", 0.1)
+    monkeypatch.setattr(_download, "TIMEOUT_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(linqs, "SITE", f"http://127.0.0.1:{silent.getsockname()[1]}/")
         with pytest.raises(DataError, match="timed out"):
@@ -239,7 +239,7 @@ def test_a_cache_that_cannot_be_written_to(places, toy, site, monkeypatch):
     (places / "file").write_text("")
     monkeypatch.setenv("LINKTOPICS_CACHE", str(places / "file" / "cache"))
     with pytest.raises(
-        DataError, match=r"'cora' cannot be kept in the cache \(Not a directory\); set .*LINKTOPICS_CACHE"
+        DataError, match=r"'cora' cannot be stored in the cache \(Not a directory\); set .*LINKTOPICS_CACHE"
     ):
         load_cora()
 
@@ -249,7 +249,7 @@ def test_no_home_for_a_cache(places, toy, monkeypatch):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(linqs, "cache_folder", nowhere)
-    with pytest.raises(DataError, match=r"there is no place for the data set 'cora' .*set .*LINKTOPICS_CACHE"):
+    with pytest.raises(DataError, match=r"there is no cache folder for the data set 'cora' .*set .*LINKTOPICS_CACHE"):
         load_cora()
 
 
@@ -274,6 +274,6 @@ def test_the_bar(capsys):
         bar.advance("", 500_000)
     assert bar.done == 1_000_000
     assert "downloading" in capsys.readouterr().err
-    with _download.DownloadBar(0) as quiet:  # not a terminal
+    with _download.DownloadBar(0, "auto", "downloading") as quiet:  # not a terminal
         quiet.advance("", 10)
     assert capsys.readouterr().err == ""

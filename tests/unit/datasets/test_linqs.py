@@ -125,7 +125,7 @@ def test_a_file_address(places, toy, monkeypatch):
 
 def test_a_wrong_folder_of_data(places, toy, monkeypatch):
     monkeypatch.setenv("LINKTOPICS_DATA", str(places / "nowhere"))
-    with pytest.raises(DataError, match="nowhere', which is no folder; correct the variable or unset it"):
+    with pytest.raises(DataError, match="nowhere', which is not a folder; correct the variable or unset it"):
         load_cora()
 
 

@@ -62,7 +62,7 @@ def test_the_seed_decides():
 
 def test_words_follow_the_model(monkeypatch):
     """Lengths, topics of tokens given the proportions, words given the topics; 3 p-values."""
-    monkeypatch.setattr(synthetic, "N_TOKENS", 5000)  # several blocks
+    monkeypatch.setattr(synthetic, "N_TOKENS_AT_ONCE", 5000)  # several blocks
     network, truth = make_network(
         2000, n_topics=4, n_words=50, mean_length=30, alpha=2.0, beta=0.3, random_state=2, return_truth=True
     )
@@ -131,14 +131,15 @@ def test_links_follow_their_probabilities(case, n_groups, monkeypatch):
 
     The links of 25 draws are summed over all pairs of a kind: independent sums of known means and variances.
     """
-    monkeypatch.setattr(synthetic, "N_RATES", 700)  # several blocks, some of several parts
-    monkeypatch.setattr(synthetic, "N_POINTS", 20_000)
+    monkeypatch.setattr(synthetic, "N_GROUPS", n_groups)
+    monkeypatch.setattr(synthetic, "N_RATES_AT_ONCE", 700)  # several blocks, some of several parts
+    monkeypatch.setattr(synthetic, "N_POINTS_AT_ONCE", 20_000)
     weights, mean_degree, directed = LINKS[case]
     n, n_draws = 120, 25
     zbar, intercept, p, rng = simulate(n, 3, weights, mean_degree, directed, seed=0)
     observed = np.zeros((n, n))
     for _ in range(n_draws):
-        links = synthetic._draw_links(zbar, weights, intercept, directed, rng, n_groups)
+        links = synthetic._draw_links(zbar, weights, intercept, directed, rng)
         assert (links[:, 0] < links[:, 1] if not directed else links[:, 0] != links[:, 1]).all()
         assert len(np.unique(links, axis=0)) == len(links)
         observed[links[:, 0], links[:, 1]] += 1
@@ -149,11 +150,12 @@ def test_links_follow_their_probabilities(case, n_groups, monkeypatch):
         assert_chi_square(*sums)
 
 
-def test_links_are_independent():
+def test_links_are_independent(monkeypatch):
     """The number of links varies from draw to draw as a sum of independent ones does; 2 p-values, one one-sided."""
     zbar, intercept, p, rng = simulate(120, 3, ASYMMETRIC, 20, True, seed=1)
     n_draws = 300
-    numbers = np.array([len(synthetic._draw_links(zbar, ASYMMETRIC, intercept, True, rng, 10)) for _ in range(n_draws)])
+    monkeypatch.setattr(synthetic, "N_GROUPS", 10)
+    numbers = np.array([len(synthetic._draw_links(zbar, ASYMMETRIC, intercept, True, rng)) for _ in range(n_draws)])
     variance = (p * (1 - p)).sum()
     assert_normal(numbers.mean(), p.sum(), variance / n_draws)
     statistic = ((numbers - p.sum()) ** 2).sum() / variance
@@ -233,7 +235,7 @@ def test_large_networks_are_never_dense():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_documents": 1}, "n_documents is 1; it must be a whole number from 2 on"),
+        ({"n_documents": 1}, "n_documents is 1; it must be a whole number of at least 2"),
         ({"n_topics": 2.5}, "n_topics is 2.5"),
         ({"n_words": True}, "n_words is True"),
         ({"mean_length": 0.5}, "mean_length is 0.5; pass a number from 1 to"),

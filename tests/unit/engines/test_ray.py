@@ -117,7 +117,7 @@ def test_a_killed_actor_is_replaced_and_the_model_is_the_same(network, cluster, 
 @pytest.mark.long
 def test_too_few_cpus(network, cluster):
     began = time.monotonic()
-    with pytest.raises(EngineError, match=r"9 shards need 9 CPUs of .* which has 4, .* Take fewer shards"):
+    with pytest.raises(EngineError, match=r"9 shards need 9 CPUs of .* which has 4, .* Use fewer shards"):
         fit(network, 9, Ray(timeout=3.0))
     assert time.monotonic() - began < 60
     assert_same(fit(network, 9, n_burn_in=1), fit(network, 9, Ray(cpus_per_shard=0.25, timeout=120.0), n_burn_in=1))

@@ -129,7 +129,7 @@ class Reader(Overlap):
 @pytest.mark.parametrize("cells", [20_000_000, 60])
 def test_models_that_read_networks_are_given_all_but_links(monkeypatch, calls, cells):
     """In one block, and in blocks of three documents; to what they predict it makes no difference."""
-    monkeypatch.setattr(folds_module, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(folds_module, "SCORE_BLOCK_CELLS", cells)
     network = texts_network()
     result = evaluate(network, {"reader": Reader(), "spy": Overlap()}, folds=3, direction="out")
     asked = [(given, direction) for kind, given, direction in calls if kind == "links"]
@@ -216,7 +216,7 @@ def slow_row(network, train, test, direction="both"):
 @pytest.mark.parametrize(("directed", "direction"), [(True, "both"), (True, "out"), (True, "in"), (False, "both")])
 def test_metrics_agree_with_their_definitions(monkeypatch, directed, direction, cells):
     """In one block, and in blocks of two or three documents."""
-    monkeypatch.setattr(folds_module, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(folds_module, "SCORE_BLOCK_CELLS", cells)
     network = planted(n=60, directed=directed)
     result = evaluate(network, {"wordy": Wordy()}, folds=3, direction=direction, random_state=2)
     assert result.folds["fold"].tolist() == [1, 2, 3]
@@ -226,7 +226,7 @@ def test_metrics_agree_with_their_definitions(monkeypatch, directed, direction, 
 
 
 def test_blocks_are_bounded(monkeypatch, calls):
-    monkeypatch.setattr(folds_module, "BLOCK_CELLS", 150)
+    monkeypatch.setattr(folds_module, "SCORE_BLOCK_CELLS", 150)
     evaluate(planted(n=60), {"wordy": Wordy()}, folds=3)
     assert max(given.shape[0] * 40 for kind, given, _ in calls if kind == "links") <= 150
     assert max(len(given) * 24 for kind, given, _ in calls if kind == "words") <= 150
@@ -237,7 +237,7 @@ def test_auc_of_large_networks_is_sampled(monkeypatch):
     exact = evaluate(network, {"overlap": Overlap()}, folds=2).folds
     monkeypatch.setattr(folds_module, "EXACT_AUC_CELLS", 100)
     monkeypatch.setattr(folds_module, "SAMPLED_NONLINKS", 2_000)
-    monkeypatch.setattr(folds_module, "BLOCK_CELLS", 700)
+    monkeypatch.setattr(folds_module, "SCORE_BLOCK_CELLS", 700)
     seen = []
     spy = replace(METRICS["auc"], function=lambda scores, links: seen.append(links) or auc(scores, links))
     monkeypatch.setitem(METRICS._found, "auc", (spy, "linktopics.evaluation.metrics"))

@@ -182,14 +182,14 @@ class TestEveryLinkMetric:
 
 
 def test_no_auc_where_all_are_linked():
-    whole = "^every pair is a true link, so there is none to tell them from and no area under a ROC curve[.]$"
+    whole = "^every pair is a true link; the area under the ROC curve needs pairs without a link, too[.]$"
     with pytest.raises(DataError, match=whole):
         auc(np.zeros((2, 3)), np.ones((2, 3), bool))
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, "3", None])
 def test_k_from_one_on(k):
-    with pytest.raises(ValueError, match=r"k is .*; it must be a whole number from 1 on"):
+    with pytest.raises(ValueError, match=r"k is .*; it must be a whole number of at least 1"):
         hits_at_k([[1.0, 2.0]], [[True, False]], k)
 
 

@@ -119,7 +119,7 @@ def test_other_files_are_refused(tmp_path, calls, content):
 
 def test_a_path_that_cannot_be_written(tmp_path, calls):
     for path in (tmp_path, tmp_path / "no" / "where.jsonl"):
-        with pytest.raises(DataError, match="results cannot be kept in "):
+        with pytest.raises(DataError, match="results cannot be written to "):
             evaluate(planted(), {"a": Overlap()}, resume=path)
     assert not calls
 

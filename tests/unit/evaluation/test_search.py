@@ -90,7 +90,7 @@ def test_a_registered_metric_of_words(own_metrics):
 
 
 def test_a_metric_that_is_no_number_decides_nothing(own_metrics):
-    with pytest.raises(DataError, match=r"nothing is not a number in any fold for \{'noise': 1000.0\}"):
+    with pytest.raises(DataError, match=r"nothing is NaN in all folds for \{'noise': 1000.0\}"):
         LinkSearchCV(Noisy(), GRID, metric="nothing").fit(network())
 
 

@@ -36,9 +36,9 @@ def assert_same_reasons(why, expected):
 
 
 def test_links_are_known_and_explained(explorer, model):
-    """Each link has the probability of `Predictor.known` and the reasons of `explain_link`."""
+    """Each link has the probability of `Predictor.training_pair_probabilities` and the reasons of `explain_link`."""
     ids, links = model.network_.ids, model.network_.links
-    known = model.predictor.known(links)
+    known = model.predictor.training_pair_probabilities(links)
     seen = set()
     for i in range(N):
         for link in explorer.document(i)["links"]:
@@ -62,7 +62,7 @@ def test_many_pairs_at_once_or_one_by_one(explorer, model, monkeypatch):
     together = explorer.pairs.reasons(source, target, values)
     monkeypatch.setattr("linktopics.prediction.explanation.CONTRIBUTION_CELLS", 1)
     alone = explorer.pairs.reasons(source, target, values)
-    np.testing.assert_array_equal(together.what, alone.what)
+    np.testing.assert_array_equal(together.index, alone.index)
     np.testing.assert_allclose(together.contribution, alone.contribution, rtol=1e-12)
     np.testing.assert_allclose(together.share, alone.share, rtol=1e-12)
 
@@ -98,7 +98,7 @@ def test_suggestions_of_all_documents_at_once(explorer, model):
         np.testing.assert_array_equal(together.other[own], alone.other)
         np.testing.assert_array_equal(together.outgoing[own], alone.outgoing)
         np.testing.assert_allclose(together.probability[own], alone.probability, rtol=1e-12)
-        np.testing.assert_array_equal(together.reasons.what[own], alone.reasons.what)
+        np.testing.assert_array_equal(together.reasons.index[own], alone.reasons.index)
 
 
 def test_no_suggestion_is_a_link(explorer, model):
@@ -133,7 +133,7 @@ def test_cells_name_the_links_with_the_largest_parts(explorer, model):
                 table = model.explain_link(*model.network_.ids[[i, j]])
                 row = table[(table["source_topic"] == a) & (table["target_topic"] == b)]
                 assert link["share"] == pytest.approx(row["share"].item(), rel=6e-3)
-                known = model.predictor.known(np.array([[i, j]]))[0]
+                known = model.predictor.training_pair_probabilities(np.array([[i, j]]))[0]
                 assert link["probability"] == pytest.approx(known, rel=1e-3)
 
 
@@ -147,7 +147,7 @@ def test_cells_in_blocks(explorer, model, monkeypatch):
 
 def test_surprising_links(explorer, model):
     """A link is surprising if nine of ten are as probable or more."""
-    probabilities = model.predictor.known(model.network_.links)
+    probabilities = model.predictor.training_pair_probabilities(model.network_.links)
     below = np.sort(probabilities)[: int(0.1 * len(probabilities))]
     shown = [link for i in range(N) for link in explorer.document(i)["links"]]
     surprising = {link["probability"] for link in shown if link["surprising"]}
@@ -158,7 +158,7 @@ def test_surprising_links(explorer, model):
 
 def test_what_is_surprising_is_told_from_some_links(directed, monkeypatch):
     monkeypatch.setattr(document_links, "MAX_SAMPLED_LINKS", 10)
-    known = directed.predictor.known(NETWORK.links)
+    known = directed.predictor.training_pair_probabilities(NETWORK.links)
     assert known.min() <= Explorer(directed).links.surprising_below <= np.median(known)
 
 

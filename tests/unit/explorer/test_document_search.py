@@ -98,7 +98,7 @@ def test_pages_of_documents(directed):
     ("question", "message"),
     [
         ({"sort": "size"}, "cannot be sorted by 'size'"),
-        ({"sort": "topic"}, "no topic was given"),
+        ({"sort": "topic"}, "no topic is given"),
         ({"topic": K}, "no topic 3"),
         ({"topic": -1}, "no topic -1"),
         ({"page": -1}, "page -1"),

@@ -16,7 +16,7 @@ def everything(model, **others):
     explorer, n = Explorer(model, **others), len(model.network_)
     cells = [explorer.cell(a, b) for a in range(explorer.n_topics) for b in range(explorer.n_topics)]
     documents = [explorer.document(i) for i in range(n)]
-    return strict_json([explorer.meta(), cells, documents, explorer.documents("a"), explorer.report()])
+    return strict_json([explorer.meta(), cells, documents, explorer.documents("a"), explorer.report(5)])
 
 
 def test_without_names():

@@ -6,7 +6,7 @@ import pytest
 
 from linktopics import DataError, RelationalTopicModel
 from linktopics.evaluation import Evaluation, evaluate
-from linktopics.evaluation.folds import MARK, ResultFile
+from linktopics.evaluation.folds import RESULT_KEY, ResultFile
 from linktopics.explorer import Explorer
 from linktopics.explorer.overview import describe_quality
 from linktopics.explorer.topics import LAMBDAS, N_WORDS
@@ -128,7 +128,7 @@ def test_quality_from_something_else(directed, tmp_path, content):
 
 
 def test_empty_quality(directed):
-    with pytest.raises(DataError, match="no result of an evaluation"):
+    with pytest.raises(DataError, match="not a result of linktopics evaluate"):
         Explorer(directed, evaluation=Evaluation(pd.DataFrame()))
 
 
@@ -144,8 +144,8 @@ RESULTS = {
     "measures in words": "model,fold,auc\ntfidf,1,high\n",
     "models without names": "model,fold,auc\n,1,0.5\n",
     "folds in words": "model,fold,auc\ntfidf,first,0.5\n",
-    "models that are lists": f'{{"{MARK}": "a", "model": [], "fold": 1, "auc": 0.5}}\n',
-    "many floors": f'{{"{MARK}": ' + "[" * 100_000 + "\n",
+    "models that are lists": f'{{"{RESULT_KEY}": "a", "model": [], "fold": 1, "auc": 0.5}}\n',
+    "many floors": f'{{"{RESULT_KEY}": ' + "[" * 100_000 + "\n",
 }
 
 
@@ -153,7 +153,7 @@ RESULTS = {
 def test_results_of_an_evaluation_that_are_none(name, tmp_path):
     path = tmp_path / "results"
     path.write_text(RESULTS[name])
-    with pytest.raises(DataError, match="no result of an evaluation"):
+    with pytest.raises(DataError, match="not a result of linktopics evaluate"):
         describe_quality(path)
     if name == "many floors":
         with pytest.raises(DataError, match="is not a result of an evaluation"):

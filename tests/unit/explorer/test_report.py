@@ -178,7 +178,7 @@ def test_the_page_of_the_server_finds_its_files():
 
 def test_a_page_that_lacks_a_place(monkeypatch):
     monkeypatch.setattr(page, "static_file", lambda name: "<html></html>" if name == page.PAGE else static_file(name))
-    with pytest.raises(ValueError, match="must have"):
+    with pytest.raises(ValueError, match="must contain"):
         report_page({}, "t")
 
 
@@ -194,20 +194,20 @@ def test_modules_can_be_joined():
     declared = re.findall(r"^(?:async )?(?:function\*?|class|const|let|var) +([\w$]+)", joined, re.MULTILINE)
     assert len(declared) > 20
     assert sorted(declared) == sorted(set(declared))
-    assert set(re.findall(r"^// ([\w-]+\.js)$", joined, re.MULTILINE)) == set(modules)  # none is left over
+    assert set(re.findall(r"^// ([\w/-]+\.js)$", joined, re.MULTILINE)) == set(modules)  # none is left over
     assert not re.search(r"^\s*(import|export)\b", joined, re.MULTILINE)
 
 
 def test_modules_come_after_what_they_need():
     modules = {
-        "main.js": 'import { b } from "./b.js";\nimport { c } from "./c.js";\nrun(b, c);',
-        "b.js": 'import { c } from "./c.js";\nexport const b = c + 1;\n',
-        "c.js": "export const c = 1;\nexport async function later() {}\nexport class Thing {}\n",
+        "main.js": 'import { b } from "./pages/b.js";\nimport { c } from "./lib/c.js";\nrun(b, c);',
+        "pages/b.js": 'import { c } from "../lib/c.js";\nexport const b = c + 1;\n',
+        "lib/c.js": "export const c = 1;\nexport async function later() {}\nexport class Thing {}\n",
         "unused.js": "throw 1;",
     }
     assert join_modules(modules).splitlines() == [
-        "// c.js", "const c = 1;", "async function later() {}", "class Thing {}", "// b.js", "const b = c + 1;",
-        "// main.js", "run(b, c);",
+        "// lib/c.js", "const c = 1;", "async function later() {}", "class Thing {}",
+        "// pages/b.js", "const b = c + 1;", "// main.js", "run(b, c);",
     ]  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def test_files_that_would_end_their_element(monkeypatch, name):
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The bundle
+# The data of a report
 # ----------------------------------------------------------------------------------------------------------------------
 
 NODE = shutil.which("node")
@@ -301,7 +301,7 @@ def test_a_page_reads_what_python_says(tmp_path, kind):
         {"sort": "links", "descending": True},
         {"sort": "tokens"},
     ]
-    (tmp_path / "report_source.mjs").write_text(static_file("report_source.js"), encoding="utf-8")
+    (tmp_path / "report_source.mjs").write_text(static_file("lib/report_source.js"), encoding="utf-8")
     (tmp_path / "ask.mjs").write_text(ASK, encoding="utf-8")
     given = json.dumps({"bundle": explorer.report(suggestions=8), "questions": questions})
     done = subprocess.run(
@@ -325,15 +325,15 @@ def test_a_page_reads_what_python_says(tmp_path, kind):
 
 
 def test_each_link_once(model):
-    bundle = Explorer(model).report()
+    bundle = Explorer(model).report(5)
     assert [row[:2] for row in bundle["links"]] == model.network_.links.tolist()
-    known = model.predictor.known(model.network_.links)
+    known = model.predictor.training_pair_probabilities(model.network_.links)
     assert [row[2] / 100_000 for row in bundle["links"]] == pytest.approx(known, abs=5.1e-6)
 
 
 def test_few_cells_of_many(model, monkeypatch):
-    monkeypatch.setattr(report_data, "MAX_CELLS", 4)
-    cells = Explorer(model).report()["cells"]
+    monkeypatch.setattr(report_data, "MAX_REPORT_CELLS", 4)
+    cells = Explorer(model).report(5)["cells"]
     chosen = [(a, b) for a in range(3) for b in range(3) if cells[a][b] is not None]
     strongest = np.argsort(-np.abs(model.link_weights_), axis=None)[:4]
     assert chosen == sorted(divmod(int(cell), 3) for cell in strongest)
@@ -378,7 +378,7 @@ def test_files_keep_to_their_size(monkeypatch, tmp_path):
         kept.append((max(len(row[7]) for row in bundle["documents"]) // 3, len(bundle["documents"][0][4] or "")))
         notes = " ".join(bundle["meta"]["notes"])
         assert f"{kept[-1][0]} words" in notes
-        assert kept[-1][1] == 1000 or f"first {kept[-1][1]} characters" in notes or "no room for texts" in notes
+        assert kept[-1][1] == 1000 or f"first {kept[-1][1]} characters" in notes or "Texts were left out" in notes
     assert kept[0] == (60, 1000)
     assert kept == sorted(kept, reverse=True)
     assert all(size <= room for size, room in zip(sizes[:3], (4000, 1500, 1000), strict=True)), sizes
@@ -388,19 +388,19 @@ def test_many_links_have_fewer_reasons(model, monkeypatch):
     monkeypatch.setattr(report_data, "MIN_DOCUMENTS", 1)
 
     def without_details(links):
-        """Return links whose reasons do not name words, which have numbers of their own in each bundle."""
+        """Return links whose reasons do not name words, which have numbers of their own in each report."""
         return [[*row[:4], [reason[:3] for reason in row[4]]] for row in links]
 
-    everything = without_details(Explorer(model).report()["links"])
+    everything = without_details(Explorer(model).report(5)["links"])
     for room, kept in ((400, 3), (240, 2), (180, 1), (50, 0)):  # for each document, of which there are as many as links
         monkeypatch.setattr(report_data, "BYTES_PER_DOCUMENT", room)
-        bundle = Explorer(model).report()
+        bundle = Explorer(model).report(5)
         assert without_details(bundle["links"]) == [[*row[:4], row[4][:kept]] for row in everything]
-        assert any("Of each link at most" in note for note in bundle["meta"]["notes"]) == (kept < 3)
+        assert any("For each link this file contains at most" in note for note in bundle["meta"]["notes"]) == (kept < 3)
 
 
 def test_numbers_are_short(model):
-    text = to_json(Explorer(model).report())
+    text = to_json(Explorer(model).report(5))
     longest = max(re.findall(r"\d+\.\d+", text.partition('"mixing"')[0] + text.partition('"provenance"')[2]), key=len)
     assert len(longest) <= 10, longest
 
@@ -417,7 +417,7 @@ def test_a_report_replaces_a_report_and_nothing_else(model, tmp_path):
     write_report(model, path, title="two")
     assert "<title>two</title>" in path.read_text("utf-8")
     path.write_text("<html>mine</html>")
-    with pytest.raises(DataError, match="no report of linktopics"):
+    with pytest.raises(DataError, match="not a report written by linktopics"):
         write_report(model, path)
     assert path.read_text() == "<html>mine</html>"
     write_report(model, path, overwrite=True)
@@ -472,7 +472,7 @@ def test_a_place_that_may_not_be_written_to_is_refused_before_the_work(model, tm
 
 
 def test_too_many_documents(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "MAX_DOCUMENTS", 9)
+    monkeypatch.setattr(report, "MAX_REPORT_DOCUMENTS", 9)
     with pytest.raises(DataError, match=r"10 documents would be a file of about 0 MB.*linktopics serve"):
         write_report(model, tmp_path / "report.html")
     assert os.listdir(tmp_path) == []

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from linktopics import DocumentNetwork, RelationalTopicModel
 from linktopics.errors import NetworkWarning
 from linktopics.features import (
-    DEFAULT,
+    DEFAULT_FEATURES,
     FEATURES,
     Column,
     Degree,
@@ -37,8 +37,8 @@ from support.feature_worlds import (
     new_documents,
     same_parity,
     slow_known_pairs,
-    slow_numbers,
     slow_standard,
+    slow_values,
     small,
     vectors_of,
 )
@@ -49,7 +49,7 @@ from support.feature_worlds import (
 def test_built_in_names():
     assert set(FEATURES) == set(NAMES)
     assert all(feature.name == name for name, feature in FEATURES.items())
-    assert set(DEFAULT) < set(NAMES)
+    assert set(DEFAULT_FEATURES) < set(NAMES)
 
 
 @BOTH
@@ -57,33 +57,33 @@ def test_built_in_names():
 @pytest.mark.parametrize("name", NAMES)
 def test_training_pairs_do_not_see_their_own_links(name, directed, seed):
     network = small(directed, seed)
-    features, numbers, view = fitted([name], network, seed)
+    features, standardised, view = fitted([name], network, seed)
     _, feature = features.features
     vectors, _ = vectors_of(name, feature, network)
     raw = slow_known_pairs(name, network, vectors, view.new, view.candidates, view.outgoing)
     np.testing.assert_allclose(feature.known_pairs(view), raw, rtol=0, atol=1e-9)
     if name == "intercept":
-        np.testing.assert_array_equal(numbers, 1.0)
+        np.testing.assert_array_equal(standardised, 1.0)
         return
     expected, mean, scale = slow_standard(raw)
-    np.testing.assert_allclose(numbers, expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(standardised, expected, rtol=0, atol=1e-8)
     np.testing.assert_allclose(features.mean, mean, rtol=0, atol=1e-9)
     np.testing.assert_allclose(features.scale, scale, rtol=0, atol=1e-9)
     assert raw[~np.isnan(raw)].std() > 0.05
 
 
 @BOTH
-def test_numbers_of_all_features_stand_in_their_order(directed):
+def test_values_of_all_features_stand_in_their_order(directed):
     network = small(directed)
-    features, numbers, view = fitted(["degree", "intercept", "tfidf"], network)
+    features, standardised, view = fitted(["degree", "intercept", "tfidf"], network)
     names = [*(DEGREES if directed else ["degree"]), "intercept", "tfidf"]
     assert features.columns == names
-    assert numbers.shape == (len(every_pair(network)), len(names))
+    assert standardised.shape == (len(every_pair(network)), len(names))
     for span, feature in zip(features.spans, features.features, strict=True):
         raw = feature.known_pairs(view)
-        np.testing.assert_allclose(numbers[:, span], raw if feature.name == "intercept" else slow_standard(raw)[0])
+        np.testing.assert_allclose(standardised[:, span], raw if feature.name == "intercept" else slow_standard(raw)[0])
     links = every_pair(network).label
-    np.testing.assert_allclose(features.link_mean, numbers[links].mean(axis=0), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(features.link_mean, standardised[links].mean(axis=0), rtol=0, atol=1e-12)
 
 
 @BOTH
@@ -134,7 +134,7 @@ def test_a_link_has_no_say_in_the_numbers_of_its_own_pair(name, directed):
         after = features.features[1].known_pairs(view)
         np.testing.assert_allclose(after[e], before[e], rtol=0, atol=1e-9)
         there = ~np.isclose(after, before, rtol=0, atol=1e-9, equal_nan=True).all(axis=1)
-        assert not there[np.isin(pairs.source, pair) & np.isin(pairs.target, pair)].any()  # nor in the other way's
+        assert not there[np.isin(pairs.source, pair) & np.isin(pairs.target, pair)].any()  # in either direction
         changed |= set(np.flatnonzero(there))
     assert bool(changed) == (name not in ("tfidf", "topics"))
 
@@ -143,13 +143,13 @@ def test_both_ways_are_left_out_of_a_pair_that_has_links_both_ways():
     """Documents 4 and 5 have no link but those with each other."""
     network = small(directed=True)
     pair = TrainingView(network, np.array([4, 5, 4, 5]), np.array([5, 4, 5, 4]), np.array([True, True, False, False]))
-    numbers = {}
+    values = {}
     for feature in fitted(NAMES, network)[0].features[1:]:
-        numbers[feature.name] = feature.known_pairs(pair)
-    np.testing.assert_array_equal(numbers["tfidf-neighbours"], nan)
-    np.testing.assert_array_equal(numbers["topics-neighbours"], nan)
-    np.testing.assert_allclose(numbers["tfidf-centroid"], numbers["tfidf"], rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(numbers["degree"], [[0, 0, nan, nan]] * 2 + [[nan, nan, 0, 0]] * 2)
+        values[feature.name] = feature.known_pairs(pair)
+    np.testing.assert_array_equal(values["tfidf-neighbours"], nan)
+    np.testing.assert_array_equal(values["topics-neighbours"], nan)
+    np.testing.assert_allclose(values["tfidf-centroid"], values["tfidf"], rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(values["degree"], [[0, 0, nan, nan]] * 2 + [[nan, nan, 0, 0]] * 2)
 
 
 def test_topics_of_neighbours_come_from_words_alone():
@@ -182,7 +182,7 @@ def test_new_documents(name, outgoing, directed):
     _, feature = features.features
     old, new = vectors_of(name, feature, network)
     links = set(map(tuple, network.links.tolist()))
-    raw = np.array([[slow_numbers(name, links, directed, v, old, j, outgoing) for j in range(N)] for v in new])
+    raw = np.array([[slow_values(name, links, directed, v, old, j, outgoing) for j in range(N)] for v in new])
     _, prepared = whole = features.prepare(new_documents(network))
     found = feature.pairs(prepared, np.repeat(np.arange(4), N), np.tile(np.arange(N), 4), np.full(4 * N, outgoing))
     np.testing.assert_allclose(found.reshape(raw.shape), raw, rtol=0, atol=1e-9)
@@ -224,7 +224,7 @@ def test_products_with_all_documents_or_with_members_alone(name, monkeypatch):
     original = similarity._product
     monkeypatch.setattr(similarity, "_product", lambda *given: made.append(1) or original(*given))
     for few in (0, 1, 10**6):
-        monkeypatch.setattr(similarity, "DOCUMENTS_PER_MEMBER", few)
+        monkeypatch.setattr(similarity, "MIN_DOCUMENTS_PER_MEMBER", few)
         made.clear()
         found.append((feature.pairs(prepared, *pairs, np.full(pairs.shape[1], True)), len(made)))
     assert [n for _, n in found] == sorted({n for _, n in found})
@@ -242,10 +242,10 @@ def test_pairs_of_all_features(directed):
     prepared = features.prepare(new_documents(network))
     rows, candidates = np.repeat(np.arange(4), N), np.tile(np.arange(N), 4)
     found = features.pairs(prepared, rows, candidates, ["out", "in"])
-    for direction, way in (("out", True), ("in", False)):
-        expected = features.block(prepared, slice(0, 4), np.arange(N), way)
+    for direction, outgoing in (("out", True), ("in", False)):
+        expected = features.block(prepared, slice(0, 4), np.arange(N), outgoing)
         np.testing.assert_allclose(found[direction].reshape(expected.shape), expected, atol=1e-9)
-        by_column = features.by_column(prepared, slice(0, 4), np.arange(N), way, range(len(features.features)))
+        by_column = features.by_column(prepared, slice(0, 4), np.arange(N), outgoing, range(len(features.features)))
         np.testing.assert_allclose(np.stack([by_column[c] for c in sorted(by_column)], axis=2), expected, atol=1e-9)
 
 
@@ -256,7 +256,7 @@ def test_pairs_of_both_directions_at_once(name):
     _, prepared = features.prepare(new_documents(None))
     rows, candidates = np.repeat(np.arange(4), N), np.tile(np.arange(N), 4)
     outgoing = np.random.default_rng(0).random(4 * N) < 0.5
-    out, into = (feature.pairs(prepared, rows, candidates, np.full(4 * N, way)) for way in (True, False))
+    out, into = (feature.pairs(prepared, rows, candidates, np.full(4 * N, outgoing)) for outgoing in (True, False))
     mixed = feature.pairs(prepared, rows, candidates, outgoing)
     np.testing.assert_array_equal(mixed, np.where(outgoing[:, None], out, into))
 
@@ -279,8 +279,8 @@ def test_all_features_together_in_a_block(directed):
 # --- units ------------------------------------------------------------------------------------------------------------
 
 
-def numbers_of(values):
-    """Return the numbers of pairs for which a function gives these values, in the order of the pairs."""
+def standardised_values(values):
+    """Return the standardised values of pairs for which a function gives these values, in the order of the pairs."""
     return fitted([PairFunction(lambda sources, targets: values, "given")], small(directed=True))[:2]
 
 
@@ -288,29 +288,29 @@ def test_what_is_not_known_becomes_the_mean():
     n = len(every_pair(small(directed=True)))
     values = np.random.default_rng(0).normal(7, 3, n)
     values[::3] = nan
-    features, numbers = numbers_of(values)
+    features, standardised = standardised_values(values)
     known = values[~np.isnan(values)]
     np.testing.assert_allclose([features.mean[0], features.scale[0]], [known.mean(), known.std()])
-    np.testing.assert_array_equal(numbers[::3, 0], 0.0)
-    np.testing.assert_allclose(numbers[1::3, 0], (values[1::3] - known.mean()) / known.std())
+    np.testing.assert_array_equal(standardised[::3, 0], 0.0)
+    np.testing.assert_allclose(standardised[1::3, 0], (values[1::3] - known.mean()) / known.std())
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, -3.0, 1e6, 1990 / 3, nan])
 def test_constant_columns_have_the_unit_one(constant):
     n = len(every_pair(small(directed=True)))
-    features, numbers = numbers_of(np.full(n, constant))
-    np.testing.assert_allclose(numbers, 0.0, rtol=0, atol=1e-9)
+    features, standardised = standardised_values(np.full(n, constant))
+    np.testing.assert_allclose(standardised, 0.0, rtol=0, atol=1e-9)
     assert features.scale[0] == 1.0
     values = np.full(n, constant)
     values[5] = nan
-    np.testing.assert_allclose(numbers_of(values)[1], 0.0, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(standardised_values(values)[1], 0.0, rtol=0, atol=1e-9)
 
 
 def test_small_differences_are_differences():
     n = len(every_pair(small(directed=True)))
     values = 1e-7 * np.random.default_rng(0).normal(size=n)
-    np.testing.assert_allclose(numbers_of(values)[1].std(), 1.0)
-    np.testing.assert_allclose(numbers_of(values + 1990)[1].std(), 1.0, rtol=1e-3)
+    np.testing.assert_allclose(standardised_values(values)[1].std(), 1.0)
+    np.testing.assert_allclose(standardised_values(values + 1990)[1].std(), 1.0, rtol=1e-3)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ def test_small_differences_are_differences():
 
 def test_resolve_features():
     assert resolve_features(None) == resolve_features([]) == []
-    assert [feature.name for feature in resolve_features("default")] == list(DEFAULT)
+    assert [feature.name for feature in resolve_features("default")] == list(DEFAULT_FEATURES)
     own = Column("year", "difference")
     assert resolve_features(["degree", own, Similarity("topics", "neighbours")])[1] is own
     assert resolve_features(["degree"], intercept=True) == [Degree(), Intercept()]
@@ -329,11 +329,11 @@ def test_resolve_features():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["tfdif"], "no pair feature is 'tfdif'; the names are 'tfidf', .*'degree'.*Column"),
-        (["default", "intercept"], "no pair feature is 'default'"),
-        ([None], "no pair feature is None"),
-        ([Column], "no pair feature is <class"),
-        ([len], "no pair feature is"),
+        (["tfdif"], "'tfdif' is not a pair feature; the names are 'tfidf', .*'degree'.*Column"),
+        (["default", "intercept"], "'default' is not a pair feature"),
+        ([None], "None is not a pair feature"),
+        ([Column], "Column'> is not a pair feature"),
+        ([len], "is not a pair feature"),
         (["tfidf", "degree", "tfidf"], "'tfidf' twice"),
         (["tfidf", Similarity()], "'tfidf' twice"),
         ([PairFunction(len, "f"), PairFunction(max, "f")], "'f' twice"),

@@ -85,7 +85,7 @@ def test_the_papers_models_have_no_features():
 def test_intercept():
     names = [fit(features, weights="diagonal", intercept=True).feature_names_ for features in (None, ["intercept"])]
     assert names == [["intercept"]] * 2
-    with pytest.raises(ValueError, match="intercept=True goes with weights='diagonal'"):
+    with pytest.raises(ValueError, match="intercept=True needs weights='diagonal'"):
         fit(intercept=True)
 
 

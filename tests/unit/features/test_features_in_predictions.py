@@ -30,13 +30,13 @@ from support.feature_worlds import (
     described,
     fit,
     link_probability,
-    numbers_of_new,
     order,
     same_parity,
     scores_of_new,
     slow_known_pairs,
     slow_standard,
     tfidf,
+    values_of_new,
 )
 
 # --- predictions ------------------------------------------------------------------------------------------------------
@@ -45,8 +45,8 @@ from support.feature_worlds import (
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_predictions_by_hand(model, direction):
     p, q = (
-        np.mean([link_probability(model, scores_of_new(model, sample, way)) for sample in model.samples_], axis=0)
-        for way in (True, False)
+        np.mean([link_probability(model, scores_of_new(model, sample, outgoing)) for sample in model.samples_], axis=0)
+        for outgoing in (True, False)
     )
     one_way = direction == "out" or not model.network_.directed
     expected = p if one_way else q if direction == "in" else p + q - p * q
@@ -76,7 +76,7 @@ def test_features_have_a_say_in_predictions(model):
 def test_blocks_and_jobs_change_nothing(model, monkeypatch):
     links, suggestions = model.predict_links(DOCUMENTS), model.suggest_links(DOCUMENTS, top=4)
     for cells, n_jobs in ((1, 1), (1500, 2), (2**22, 2)):
-        monkeypatch.setattr(linktopics.prediction.predictor, "BLOCK_CELLS", cells)
+        monkeypatch.setattr(linktopics.prediction.predictor, "PAIR_BLOCK_CELLS", cells)
         try:
             model.set_params(n_jobs=n_jobs)
             np.testing.assert_allclose(model.predict_links(DOCUMENTS), links, rtol=1e-12)
@@ -192,7 +192,7 @@ EXPLAINED = [
 
 
 def check_table(model, table, parts, features):
-    """Compare a table with the parts of topics (K x K) and the numbers of features, both from definitions."""
+    """Compare a table with the parts of topics (K x K) and the values of features, both from definitions."""
     assert list(table.columns) == EXPLAINED
     assert (np.diff(np.abs(table.contribution)) <= 1e-12).all()
     of_features = table[table.feature != ""]
@@ -235,8 +235,8 @@ def test_parts_of_training_pairs(model):
             topics = feature.name.startswith("topics")
             vectors = feature.prepare(Documents(network.counts)).toarray() if topics else old
             raw.append(slow_known_pairs(feature.name, network, vectors, view.new, view.candidates, view.outgoing))
-        numbers = slow_standard(np.concatenate(raw, axis=1), features.mean, features.scale)[0][0]
-        check_table(model, table, parts, numbers)
+        values = slow_standard(np.concatenate(raw, axis=1), features.mean, features.scale)[0][0]
+        check_table(model, table, parts, values)
 
 
 @pytest.mark.parametrize("outgoing", [True, False], ids=["outgoing", "incoming"])
@@ -245,7 +245,7 @@ def test_parts_of_new_documents(model, outgoing):
     table = model.explain_link(*((None, f"d{j}") if outgoing else (f"d{j}", None)), documents=DOCUMENTS)
     assert list(table.columns) == ["document", *EXPLAINED]
     assert table.document.is_monotonic_increasing
-    numbers = numbers_of_new(model, outgoing)[:, j]
+    values = values_of_new(model, outgoing)[:, j]
     scores = np.mean([scores_of_new(model, sample, outgoing)[:, j] for sample in described(model)], axis=0)
     np.testing.assert_allclose(table.groupby("document").contribution.sum(), scores, rtol=0, atol=1e-6)
     for i in range(len(TEXTS)):
@@ -255,7 +255,7 @@ def test_parts_of_new_documents(model, outgoing):
             ends = (new, s.doc_topic[j]) if outgoing else (s.doc_topic[j], new)
             parts += np.outer(*ends) * s.weights / len(described(model))
         here = table[table.document == i].drop(columns="document").reset_index(drop=True)
-        check_table(model, here, parts, numbers[i])
+        check_table(model, here, parts, values[i])
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -265,10 +265,10 @@ def test_reasons(model, direction):
     n_features = n_topics = 0
     for row in found.itertuples():
         document = DOCUMENTS.subset([row.document])
-        ways = {"→": (None, row.id), "←": (row.id, None)}
+        ends_by_arrow = {"→": (None, row.id), "←": (row.id, None)}
         if direction != "both" or not model.network_.directed:
-            del ways["→" if direction == "in" and model.network_.directed else "←"]
-        tables = {arrow: model.explain_link(*ends, documents=document) for arrow, ends in ways.items()}
+            del ends_by_arrow["→" if direction == "in" and model.network_.directed else "←"]
+        tables = {arrow: model.explain_link(*ends, documents=document) for arrow, ends in ends_by_arrow.items()}
         arrow, table = max(tables.items(), key=lambda item: item[1].contribution.sum())
         expected = []
         for part in table[table.share >= MIN_REASON_SHARE].sort_values("share", ascending=False).itertuples():
@@ -328,11 +328,11 @@ def test_details_of_new_documents(told):
     assert "not known" in far["venue (equal)"]
     assert far["authors (overlap)"] == "no shared authors"
     assert "not known" in details(told, "lion", None, documents=new)["year (difference)"]
-    assert "another" in details(told, "lion", None, documents=new)["venue (equal)"]
+    assert "different" in details(told, "lion", None, documents=new)["venue (equal)"]
 
 
 def test_details_of_training_pairs_leave_out_their_links(told):
-    """As the numbers do: the lion is no neighbour of the cat when the question is whether it should be one."""
+    """As the values do: the lion is no neighbour of the cat when the question is whether it should be one."""
     pair = details(told, "lion", "cat")
     assert pair["degree"] == "linked to by 1, links to 1"
     assert pair["tfidf-neighbours"] == "shared words with its neighbours: cats"

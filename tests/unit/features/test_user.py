@@ -43,7 +43,7 @@ def missing(value):
 
 
 def slow_column(compare, source, target, directed):
-    """Return the numbers that the values of a source and of a target make."""
+    """Return the values of the feature for those of a source and of a target."""
     if missing(source) or missing(target):
         return [nan] * (2 if directed and compare == "difference" else 1)
     if compare == "equal":
@@ -58,14 +58,14 @@ def slow_column(compare, source, target, directed):
 @pytest.mark.parametrize(("column", "compare"), [("year", "difference"), ("venue", "equal"), ("authors", "overlap")])
 def test_columns(column, compare, directed):
     network = small(directed)
-    features, numbers, view = fitted([Column(column, compare)], network)
+    features, standardised, view = fitted([Column(column, compare)], network)
     _, feature = features.features
     values, new = COLUMNS[column], NEW_COLUMNS[column]
     pairs = every_pair(network)
     ends = zip(pairs.source, pairs.target, strict=True)
     raw = np.array([slow_column(compare, values[i], values[j], directed) for i, j in ends])
     np.testing.assert_allclose(feature.known_pairs(view), raw, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(numbers, slow_standard(raw)[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(standardised, slow_standard(raw)[0], rtol=0, atol=1e-9)
     assert np.isnan(raw).any()
     prepared = features.prepare(new_documents(network))
     for outgoing in (True, False):
@@ -88,9 +88,9 @@ def test_names_of_columns(directed):
 
 def test_one_column_may_be_compared_in_several_ways():
     given = [Column("year", "difference"), Column("year", "equal"), Column("year", "overlap")]
-    features, numbers, _ = fitted(given, small(directed=True))
+    features, standardised, _ = fitted(given, small(directed=True))
     assert len(features.columns) == len(set(features.columns)) == 4
-    np.testing.assert_allclose(numbers[:, 2], numbers[:, 3])  # the same numbers: a year is a set of one
+    np.testing.assert_allclose(standardised[:, 2], standardised[:, 3])  # the same values: a year is a set of one
 
 
 def with_column(**columns):
@@ -139,8 +139,8 @@ def test_kinds_of_missing_values(gap):
 
 def test_a_column_that_is_nowhere_known():
     for compare in ("equal", "difference", "overlap"):
-        _, numbers, _ = fitted([Column("x", compare)], with_column(x=[None] * N))
-        np.testing.assert_array_equal(numbers, 0.0)
+        _, standardised, _ = fitted([Column("x", compare)], with_column(x=[None] * N))
+        np.testing.assert_array_equal(standardised, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -216,13 +216,13 @@ def test_matrix(kind, directed):
     matrix, ids = some_matrix()
     if not directed:
         matrix *= (matrix.T == 0) | (np.arange(len(ids))[:, None] < np.arange(len(ids)))  # one half is enough
-    features, numbers, view = fitted([PairMatrix(kind(matrix), ids, "read together")], network)
+    features, standardised, view = fitted([PairMatrix(kind(matrix), ids, "read together")], network)
     assert features.columns == ["read together"]
     pairs = every_pair(network)
     ends = zip(pairs.source, pairs.target, strict=True)
     raw = np.array([[slow_entry(matrix, ids, f"d{i}", f"d{j}", directed)] for i, j in ends])
     np.testing.assert_allclose(features.features[1].known_pairs(view), raw)
-    np.testing.assert_allclose(numbers, slow_standard(raw)[0])
+    np.testing.assert_allclose(standardised, slow_standard(raw)[0])
     prepared = features.prepare(new_documents(network))
     for outgoing in (True, False):
         ends = [[(new, f"d{j}") if outgoing else (f"d{j}", new) for j in range(N)] for new in NEW_IDS]
@@ -238,8 +238,8 @@ def test_matrix_of_an_undirected_network_has_no_order():
     matrix, ids = some_matrix()
     feature = fitted([PairMatrix(matrix, ids)], network)[0].features[1]
     a, b = (np.array(x) for x in zip(*[(i, j) for i in range(N) for j in range(N) if i != j], strict=True))
-    way = np.full(len(a), True)
-    one, other = (feature.known_pairs(TrainingView(network, *ends, way)) for ends in ((a, b), (b, a)))
+    outgoing = np.full(len(a), True)
+    one, other = (feature.known_pairs(TrainingView(network, *ends, outgoing)) for ends in ((a, b), (b, a)))
     np.testing.assert_array_equal(one, other)
 
 
@@ -263,9 +263,9 @@ def out_of_range():
         (np.full((N, N), None), IDS, "'m'.*number"),
         (None, IDS, "'m'"),
         (np.full((N, N), np.inf), IDS, "'m' is infinite"),
-        (out_of_range(), IDS, "'m' is not a sound sparse matrix"),
+        (out_of_range(), IDS, "'m' is not a valid sparse matrix"),
         (np.eye(N), None, "'m'.*ids"),
-        (np.eye(N), [f"e{i}" for i in range(N)], "'m' has no document of the network.*'e0'.*'d0'"),
+        (np.eye(N), [f"e{i}" for i in range(N)], "'m' include no document of the network.*'e0'.*'d0'"),
         (np.eye(N), ["d1"] * N, "'m'.*'d1' twice"),
         (np.eye(N), [["d1"]] * N, "'m'.*not hashable"),
         (np.eye(N), [None, *IDS[1:]], "'m'.*missing"),
@@ -281,8 +281,8 @@ def test_matrix_with_gaps():
     matrix = np.random.default_rng(0).normal(size=(N, N))
     matrix[:, 3] = nan
     network = small(directed=True)
-    _, numbers, _ = fitted([PairMatrix(matrix, IDS)], network)
-    np.testing.assert_array_equal(numbers[every_pair(network).target == 3], 0.0)
+    _, standardised, _ = fitted([PairMatrix(matrix, IDS)], network)
+    np.testing.assert_array_equal(standardised[every_pair(network).target == 3], 0.0)
 
 
 @pytest.mark.parametrize("feature", [PairMatrix(np.eye(N), IDS, "m"), PairFunction(lambda a, b: a == b, "m")])
@@ -297,13 +297,13 @@ def test_pairs_need_ids_of_new_documents(feature):
 
 def test_function_sees_sources_first():
     network = small(directed=True)
-    features, numbers, view = fitted([PairFunction(order, "order")], network)
+    features, standardised, view = fitted([PairFunction(order, "order")], network)
     assert features.columns == ["order"]
     pairs = every_pair(network)
     raw = order(network.ids[pairs.source], network.ids[pairs.target])[:, None]
     assert 0 < view.outgoing.sum() < len(pairs)
     np.testing.assert_array_equal(features.features[1].known_pairs(view), raw)
-    np.testing.assert_allclose(numbers, slow_standard(raw)[0])
+    np.testing.assert_allclose(standardised, slow_standard(raw)[0])
     prepared = features.prepare(new_documents(network))
     for candidates in CANDIDATES.values():
         new, old = np.repeat(NEW_IDS, len(candidates)), np.tile(network.ids[candidates], 4)
@@ -357,5 +357,5 @@ def test_functions_may_give_whole_numbers_truth_values_and_lists():
     network = small(directed=True)
     _, expected, _ = fitted([PairFunction(lambda a, b: same_parity(a, b).astype(float))], network)
     for kind in (np.asarray, list, pd.Series, lambda values: values.astype(np.int8)):
-        _, numbers, _ = fitted([PairFunction(lambda a, b, kind=kind: kind(same_parity(a, b)))], network)
-        np.testing.assert_array_equal(numbers, expected)
+        _, standardised, _ = fitted([PairFunction(lambda a, b, kind=kind: kind(same_parity(a, b)))], network)
+        np.testing.assert_array_equal(standardised, expected)

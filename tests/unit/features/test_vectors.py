@@ -21,7 +21,7 @@ def test_few_documents_are_compared_without_an_index_of_words(monkeypatch):
     np.testing.assert_array_equal(known.products(new), first)
     assert "transposed" in vars(known)
     np.testing.assert_allclose(first, new.toarray() @ known.own.toarray().T, rtol=1e-14)
-    known.forget()
+    known.clear_cache()
     assert not {"own", "transposed"} & set(vars(known))
     np.testing.assert_array_equal(known.products(new), first)
 

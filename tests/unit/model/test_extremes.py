@@ -12,7 +12,7 @@ import pytest
 from linktopics import RelationalTopicModel, SamplingError
 from linktopics.datasets import make_network
 from linktopics.prediction import words_from_links
-from linktopics.sampler.debug import checked
+from linktopics.sampler.debug import debug_checks
 from support.extreme_worlds import KINDS, NETWORKS, SETTINGS, fit_and_check, network
 
 SMALL = [name for name in SETTINGS if name != "many topics"]
@@ -26,12 +26,12 @@ CASES = [
 @pytest.fixture(autouse=True)
 def few_sweeps(monkeypatch):
     """Words of links take 2000 sweeps where alpha is tiny, which would show nothing that some do not."""
-    monkeypatch.setattr(words_from_links, "MAX_SWEEPS", 30)
+    monkeypatch.setattr(words_from_links, "MAX_LINK_INFERENCE_SWEEPS", 30)
 
 
 @pytest.mark.parametrize(("name", "of", "kind", "n_topics"), CASES)
 def test_every_extreme_setting(name, of, kind, n_topics):
-    with checked():
+    with debug_checks():
         fit_and_check(network(of, kind["directed"]), {"n_topics": n_topics, **SETTINGS[name]}, kind)
 
 
@@ -46,12 +46,12 @@ def test_every_extreme_network(of, loss):
         "directed": loss == "hinge",
         "pair_features": None if loss == "hinge" else "default",
     }
-    with checked():
+    with debug_checks():
         fit_and_check(network(of, kind["directed"]), settings, kind, answers=False)
 
 
 def test_a_document_of_a_million_tokens():
-    with checked():
+    with debug_checks():
         model = fit_and_check(network("a million tokens"), {}, {"pair_features": None}, answers=False, n_burn_in=1)
     assert model.network_.lengths.max() >= 1_000_000
 
@@ -59,7 +59,7 @@ def test_a_document_of_a_million_tokens():
 @pytest.mark.long
 def test_five_hundred_topics():
     """Far more topics than documents or words."""
-    with checked():
+    with debug_checks():
         model = fit_and_check(network("ordinary"), {"n_topics": 500}, {"weights": "diagonal"}, False, n_burn_in=1)
     assert model.topic_word_.shape == (500, 20)
 
@@ -85,5 +85,5 @@ def test_what_cannot_be_computed_with_is_said(settings, loss, monkeypatch):
     """Beyond the range of floating point, which parameters keep to, there is one sentence, and no model full of NaN."""
     monkeypatch.setattr(RelationalTopicModel, "_validate_params", lambda _: None)
     model = RelationalTopicModel(3, loss=loss, n_burn_in=3, n_samples=1, n_chains=1, verbose=False, **settings)
-    with np.errstate(all="ignore"), pytest.raises(SamplingError, match="take smaller"):
+    with np.errstate(all="ignore"), pytest.raises(SamplingError, match="use smaller"):
         model.fit(network("ordinary"))

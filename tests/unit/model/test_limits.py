@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from linktopics import DataError, DocumentNetwork, RelationalTopicModel
 from linktopics.kernels.partition import pack, unpack
-from linktopics.network.inputs import MAX_DOCUMENTS, MAX_WORDS, check_sizes
+from linktopics.network.inputs import MAX_NETWORK_DOCUMENTS, MAX_NETWORK_WORDS, check_sizes
 from linktopics.network.pairs import TrainingPairs, _rank, _row_starts, _unrank
 from linktopics.sampler import Corpus, Partition, count_topics, tokens
 from linktopics.sampler.pair_sums import PairSums
@@ -70,11 +70,12 @@ def test_new_documents_have_the_same_limit():
 def test_too_many_documents_or_words_are_refused(what):
     """They would not fit in memory here, so only their number is there."""
     of = SimpleNamespace(n_documents=2, n_words=2)
-    most = {"documents": MAX_DOCUMENTS, "words": MAX_WORDS}[what]
+    most = {"documents": MAX_NETWORK_DOCUMENTS, "words": MAX_NETWORK_WORDS}[what]
     setattr(of, f"n_{what}", most + 1)
     with pytest.raises(DataError, match=f"the network has {most + 1:,} {what}; at most {most:,} can be numbered"):
         check_sizes(of)
-    assert np.int32(MAX_DOCUMENTS) + np.int32(MAX_DOCUMENTS) == 2 * MAX_DOCUMENTS  # rows of U^T zbar come after U zbar
+    n = np.int32(MAX_NETWORK_DOCUMENTS)
+    assert n + n == 2 * MAX_NETWORK_DOCUMENTS  # rows of U^T zbar come after U zbar
 
 
 def test_topics_and_shards_have_limits():
@@ -86,7 +87,7 @@ def test_topics_and_shards_have_limits():
 @pytest.mark.parametrize("directed", [True, False])
 def test_pairs_of_the_largest_network_have_numbers(directed):
     """Ranks of pairs, with a bit for the label below, fit 64 bits for as many documents as there may be."""
-    n = MAX_DOCUMENTS
+    n = MAX_NETWORK_DOCUMENTS
     last_rank = n * (n - 1) // (1 if directed else 2) - 1
     assert 2 * last_rank + 1 < 2**63
     small = 1000

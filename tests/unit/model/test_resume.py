@@ -150,7 +150,7 @@ def test_a_run_with_checkpoints_leaves_its_model(tmp_path):
     other = small_model(random_state=1).fit(NETWORK, checkpoint=tmp_path / "model", overwrite=True)
     assert_same(load(tmp_path / "model"), other)
     for every in (0, -1, 1.5, "often"):
-        with pytest.raises(ValueError, match=r"every is .*whole number from 1"):
+        with pytest.raises(ValueError, match=r"every is .*whole number of at least 1"):
             small_model().fit(NETWORK, checkpoint=Checkpoint(tmp_path / "other", every=every))
     assert not (tmp_path / "other").exists()
 
@@ -238,7 +238,7 @@ def test_a_resume_that_is_stopped(tmp_path, monkeypatch):
 def test_wrong_parameters(parameters):
     model = small_model(pair_features=None).fit(NETWORK)
     before = attributes(model)
-    with pytest.raises(ValueError, match=f"{next(iter(parameters))} is .* it must be a whole number from"):
+    with pytest.raises(ValueError, match=f"{next(iter(parameters))} is .* it must be a whole number of at least"):
         model.resume(**parameters)
     assert_same(model.resume(), before)
 
@@ -246,7 +246,7 @@ def test_wrong_parameters(parameters):
 def test_a_resume_that_is_refused_changes_nothing(tmp_path):
     (tmp_path / "notes.txt").write_text("precious")
     model = small_model(pair_features=None).fit(NETWORK)
-    with pytest.raises(ValueError, match="other things"):
+    with pytest.raises(ValueError, match="other files"):
         model.resume(n_samples=1, checkpoint=tmp_path)
     assert len(model.resume(n_samples=1).samples_) == 2 * 3
 

@@ -57,7 +57,7 @@ def test_words_without_names_are_numbers():
 
 @pytest.mark.parametrize("word", ["cat", 5, -1, 1.0, True, None], ids=repr)
 def test_what_is_no_number_of_a_word(word):
-    with pytest.raises(DataError, match=rf"seed word {word!r} is no number of a word from 0 to 4.* vocabulary="):
+    with pytest.raises(DataError, match=rf"seed word {word!r} is not a word index from 0 to 4.* vocabulary="):
         resolved({1: [0, word]}, BARE)
 
 
@@ -77,7 +77,7 @@ def test_an_unknown_word(word, meant):
 @pytest.mark.parametrize("word", [3, None, ["cat"], ["cat", "dog", "kitten", "star", "moon"]], ids=str)
 def test_what_is_no_word(word):
     """A list of words in place of one must not be compared with the vocabulary element by element."""
-    with pytest.raises(ValueError, match=r"seed_words holds .*, which is no word"):
+    with pytest.raises(ValueError, match=r"seed_words holds .*, which is not a string"):
         resolved([["cat"], ["star", word]])
 
 

@@ -313,14 +313,14 @@ def test_transform_and_prediction_do_not_depend_on_the_batch(monkeypatch):
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_allclose(model.transform(csr_array(network.test[::-1]))[::-1], shares, rtol=1e-12)
     np.testing.assert_allclose(model.predict_links(network.test[4:5]), probabilities[4:5], rtol=1e-12)
-    monkeypatch.setattr(variational, "BLOCK_CELLS", 100)
+    monkeypatch.setattr(variational, "WORD_BLOCK_CELLS", 100)
     np.testing.assert_allclose(model.transform(network.test), shares, rtol=1e-12)
 
 
 def test_small_blocks_give_the_same_model(monkeypatch):
     network = simulate(n_documents=60)
     model = VariationalRTM(3, max_iter=5, random_state=0).fit(network.train, links=network.links)
-    monkeypatch.setattr(variational, "BLOCK_CELLS", 500)
+    monkeypatch.setattr(variational, "WORD_BLOCK_CELLS", 500)
     blocked = clone(model).fit(network.train, links=network.links)
     np.testing.assert_allclose(blocked.topic_word_, model.topic_word_, rtol=1e-7)
 

@@ -68,7 +68,7 @@ def test_columns_of_arrays_and_of_lists_of_equal_length():
     [
         ({"year": [1990, 1994]}, r"columns\['year'\] has 2 entries for 3 documents"),
         ({"shop": "north"}, r"columns\['shop'\] is a single string"),
-        ({7: [1, 2, 3]}, "the name 7, which is no string"),
+        ({7: [1, 2, 3]}, "the name 7, which is not a string"),
         ([1990, 1994, 2001], "columns is a list; pass a dict"),
         ("year", "columns is a str; pass a dict"),
     ],

@@ -104,5 +104,5 @@ def test_matrices_of_the_wrong_kind(counts, message):
 def test_unsound_sparse_matrix_is_refused():
     broken = sparse.csr_array(COUNTS)
     broken.indices[0] = 99
-    with pytest.raises(DataError, match="not a sound sparse matrix"):
+    with pytest.raises(DataError, match="not a valid sparse matrix"):
         DocumentNetwork(broken)

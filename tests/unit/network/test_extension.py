@@ -67,7 +67,7 @@ def test_words_that_were_left_out_stay_out():
     assert not {"drink", "milk"} & set(old.vocabulary), "one document has them"
     assert new.vocabulary.tolist() == [*old.vocabulary, "dogs"]
     without = DocumentNetwork(old.counts, ids=old.ids, vocabulary=old.vocabulary, vectorizer=old.vectorizer)
-    with pytest.raises(DataError, match="where the network has its texts"):
+    with pytest.raises(DataError, match="if the network has its texts"):
         without.extended({"dog": "dogs purr"}, grow_vocabulary=True)
 
 

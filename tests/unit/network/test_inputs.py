@@ -218,7 +218,7 @@ def test_wrong_arguments_of_suggest_links(model, arguments, said):
     [("n_words", 1.5, 1), ("n_words", -1, 1), ("n_words", "3", 1), ("n_documents", -1, 0), ("n_documents", 1.5, 0)],
 )
 def test_wrong_arguments_of_topics(model, name, value, least):
-    with pytest.raises(ValueError, match=rf"\A{name} is {value!r}; it must be a whole number from {least} on\.\Z"):
+    with pytest.raises(ValueError, match=rf"\A{name} is {value!r}; it must be a whole number of at least {least}\.\Z"):
         model.topics(**{name: value})
 
 
@@ -242,7 +242,7 @@ def test_candidates_that_are_no_list(name, request):
     [
         ("cat0", None, None, "pass documents="),
         (None, None, None, "pass documents="),
-        ("cat0", "cat0", None, r"'cat0' was given twice; a document has no link to itself to explain\."),
+        ("cat0", "cat0", None, r"source and target are both 'cat0'; a document does not link to itself\."),
         ("cat0", "cat1", "cats", "one end"),
         (None, None, "cats", "one end"),
         ("zebra", "cat1", None, "'zebra'"),
@@ -365,9 +365,9 @@ def unsound(form):
 
 
 BAD_COUNTS = {
-    "csr": (unsound("csr"), "not a sound sparse matrix"),
-    "csc": (unsound("csc"), "not a sound sparse matrix"),
-    "coo": (unsound("coo"), "not a sound sparse matrix"),
+    "csr": (unsound("csr"), "not a valid sparse matrix"),
+    "csc": (unsound("csc"), "not a valid sparse matrix"),
+    "coo": (unsound("coo"), "not a valid sparse matrix"),
     "masked": (np.ma.masked_array(COUNTS, mask=COUNTS == 2), "counts has masked values"),
     "strings": (COUNTS.astype(str).astype(object), r"counts\[0, 0\] is the string '2'"),
     "missing": (np.where(COUNTS == 2, None, COUNTS), r"counts\[0, 0\] is missing"),

@@ -100,11 +100,11 @@ def test_both_halves_of_an_undirected_matrix_are_one_link_and_no_duplicate():
         (sparse.csr_matrix(link_matrix(complex)), "its values are of type complex128"),
         (link_matrix(object), "its values are of type object"),
         (np.where(link_matrix(), np.nan, 0), r"NaN at \(0, 1\)"),
-        ([(0, 1), (1, 2.5)], r"\(1, 2.5\) is none"),
-        (np.array([[0, 1], [1, np.nan]]), r"\(1.0, nan\) is none"),
-        (np.array([[0, 1], [1, np.inf]]), r"\(1.0, inf\) is none"),
-        ([(0, 1), ("a", "b")], r"\('a', 'b'\) is none; pass integers, or pass ids="),
-        ([(0, 2**70)], "is none"),
+        ([(0, 1), (1, 2.5)], r"\(1, 2.5\) is not;"),
+        (np.array([[0, 1], [1, np.nan]]), r"\(1.0, nan\) is not;"),
+        (np.array([[0, 1], [1, np.inf]]), r"\(1.0, inf\) is not;"),
+        ([(0, 1), ("a", "b")], r"\('a', 'b'\) is not; pass integers, or pass ids="),
+        ([(0, 2**70)], "is not;"),
     ],
 )
 def test_links_that_cannot_be_read(links, message):

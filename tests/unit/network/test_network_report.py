@@ -88,7 +88,7 @@ def test_the_warning_points_at_the_users_line(make):
         (
             COUNTS,
             [(0, 1), (0, 9)],
-            r"1 link with an unknown end: \(0, 9\).*Cure: add the missing documents.*strict=False",
+            r"1 link with an unknown end: \(0, 9\).*To correct this, add the missing documents.*strict=False",
         ),
         (COUNTS, [(i, i) for i in range(4)], r"4 self links: \(0, 0\), \(1, 1\), \(2, 2\) and more.*strict=False"),
         (COUNTS, [(0, 1), (0, 1)], r"1 duplicate link: \(0, 1\).*give each link once; or pass strict=False"),

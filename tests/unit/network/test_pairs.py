@@ -66,7 +66,7 @@ def test_a_fraction_of_the_unobserved_pairs(directed, share, negatives):
     n_unobserved = len(every_pair(n, directed)) - len(links)
     expected = round(negatives * n_unobserved)
     if negatives > 0 and expected == 0:
-        with pytest.warns(NetworkWarning, match="nothing to differ from"):
+        with pytest.warns(NetworkWarning, match="nothing to compare the links with"):
             found = draw(links, n, directed, negatives)
         expected = min(NEGATIVES_PER_LINK * len(links), n_unobserved)
     else:

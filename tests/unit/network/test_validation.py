@@ -9,7 +9,7 @@ from linktopics.network.validation import (
     as_count_matrix,
     check_counts,
     check_flag,
-    check_sound,
+    check_sparse,
     check_texts,
     list_of_names,
 )
@@ -119,9 +119,9 @@ def test_broken_matrices_are_refused_before_they_are_converted(form, part, place
     if part == "_dict" and not hasattr(sparse.dok_array((1, 1)), "_dict"):
         pytest.skip("this SciPy keeps entries elsewhere")
     matrix = broken(form, part, place, value)
-    whole = r"\A{} is not a sound sparse matrix: [^;]+; make it again\.\Z"
+    whole = r"\A{} is not a valid sparse matrix: [^;]+; build it again\.\Z"
     with pytest.raises(DataError, match=whole.format("the thing")):
-        check_sound(matrix, "the thing")
+        check_sparse(matrix, "the thing")
     with pytest.raises(DataError, match=whole.format("counts")):
         DocumentNetwork(matrix)
     with pytest.raises(DataError, match=whole.format("the link matrix")):

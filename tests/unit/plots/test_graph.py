@@ -7,8 +7,8 @@ import pytest
 from matplotlib.patches import FancyArrowPatch
 
 from linktopics import DocumentNetwork, plots
-from linktopics.plots._layout import push_apart, stress_layout
-from linktopics.plots._style import ATTRACTS
+from linktopics.plots.layout import push_apart, stress_layout
+from linktopics.plots.style import ATTRACTS
 from support.plotted_models import make_model, visible_boxes
 
 pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.MixingWarning")

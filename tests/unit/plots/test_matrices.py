@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 from linktopics import plots
-from linktopics.plots._style import MAX_WORD_CHARACTERS, structure_order
+from linktopics.plots.style import MAX_WORD_CHARACTERS, structure_order
 from support.marks import some_long
 from support.plotted_models import make_model, visible_boxes
 

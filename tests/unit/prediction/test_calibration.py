@@ -19,7 +19,7 @@ from linktopics.prediction.calibration import (
     Curve,
     HeldOutPairs,
     LinkCalibration,
-    either_way,
+    either_direction,
     fit_curve,
     fit_curves,
     fit_reciprocity,
@@ -136,7 +136,7 @@ def test_small_networks_hold_nothing_out():
     assert found.offset < 0
 
 
-# --- links either way -------------------------------------------------------------------------------------------------
+# --- links in either direction ----------------------------------------------------------------------------------------
 
 PROBABILITIES = st.floats(0.0, 1.0)
 
@@ -145,20 +145,20 @@ PROBABILITIES = st.floats(0.0, 1.0)
 def test_either_way_is_between_the_larger_and_the_sum(pairs, reciprocity):
     """To the last bit, and never above 1; it does not matter which is which."""
     out, into = np.array(pairs).T
-    both = either_way(out, into, reciprocity)
+    both = either_direction(out, into, reciprocity)
     assert (np.maximum(out, into) <= both).all()
     assert (both <= np.minimum(out + into, 1.0)).all()
-    np.testing.assert_array_equal(both, either_way(into, out, reciprocity))
+    np.testing.assert_array_equal(both, either_direction(into, out, reciprocity))
 
 
 @st.composite
 def calibrations(draw):
     """Return any calibration that could be fitted."""
     curves = {}
-    for way in draw(st.sampled_from([(), ("out",), ("out", "in")])):
+    for direction in draw(st.sampled_from([(), ("out",), ("out", "in")])):
         knots = np.cumsum([draw(st.floats(-20, 20)), *draw(st.lists(st.floats(0.01, 5), max_size=5))])
         slopes = draw(st.lists(st.floats(MIN_SLOPE, 5), min_size=len(knots) + 1, max_size=len(knots) + 1))
-        curves[way] = Curve(tuple(knots.tolist()), tuple(slopes), draw(st.floats(-20, 5)))
+        curves[direction] = Curve(tuple(knots.tolist()), tuple(slopes), draw(st.floats(-20, 5)))
     return LinkCalibration(draw(st.floats(-15, 5)), curves, 10, 60, draw(PROBABILITIES))
 
 
@@ -183,9 +183,9 @@ def test_either_way_rises_with_each_direction(calibration, given):
 @given(calibrations(), st.floats(0.0, 1 - 1e-9))
 def test_own_probabilities_from_those_in_the_network(calibration, own):
     """Nearer to 1 a double rounds log-odds so much that a flat curve shows it."""
-    for way in ("out", "in"):
-        probability = calibration.probability(np.array([own]), way)
-        there_and_back = calibration.probability(calibration.own(probability, way), way)
+    for direction in ("out", "in"):
+        probability = calibration.probability(np.array([own]), direction)
+        there_and_back = calibration.probability(calibration.inverse(probability, direction), direction)
         np.testing.assert_allclose(there_and_back, probability, rtol=1e-6, atol=1e-12)
 
 
@@ -218,7 +218,7 @@ def test_where_one_direction_has_few_links_both_have_one_curve():
 
 def assert_either_way(model, documents):
     """Check links either way of all candidates, and of those that are suggested."""
-    out, into, both = (model.predict_links(documents, direction=way) for way in ("out", "in", "both"))
+    out, into, both = (model.predict_links(documents, direction=direction) for direction in ("out", "in", "both"))
     assert (both >= np.maximum(out, into) * (1 - 1e-12)).all()
     assert (both <= (out + into) * (1 + 1e-12)).all()
     table = model.suggest_links(documents, top=10)
@@ -295,7 +295,7 @@ def test_reciprocity_is_that_of_the_network(world):
     fitted = RelationalTopicModel(**SHORT).fit(mutual.subset(known))
     found, documents = fitted.calibration_, mutual.subset(new).without_links()
     assert 0.0 < found.reciprocity < 1.0
-    out, into, both = (fitted.predict_links(documents, direction=way) for way in ("out", "in", "both"))
+    out, into, both = (fitted.predict_links(documents, direction=direction) for direction in ("out", "in", "both"))
     linked_out, linked_in = links_between(mutual, new, known)
     n_mutual = linked_out.multiply(linked_in).nnz
     assert n_mutual > 100
@@ -315,8 +315,8 @@ def test_suggestions_say_both(world, model):
 
 def test_links_of_the_network_have_probabilities_of_the_same_kind(model):
     links = model.network_.links
-    known = model.predictor.known(links)
-    own = LinkCalibration().probability(model.predictor.own_of_known(links[:, 0], links[:, 1]), "out")
+    known = model.predictor.training_pair_probabilities(links)
+    own = LinkCalibration().probability(model.predictor.uncalibrated_for_training(links[:, 0], links[:, 1]), "out")
     np.testing.assert_allclose(known, model.calibration_.probability(own, "out"))
 
 

@@ -72,7 +72,7 @@ def test_reasons_are_those_of_the_stronger_direction(explainer, directions, cell
     outgoing, reasons = explainer.reasons(SHARES, listed)
     scores = np.stack([scores_of(listed, direction) for direction in directions])
     stronger = [directions[number] for number in scores.argmax(axis=0)]
-    assert ["out" if way else "in" for way in outgoing] == stronger
+    assert ["out" if is_outgoing else "in" for is_outgoing in outgoing] == stronger
     assert set(stronger) == set(directions)
     for e, direction in enumerate(stronger):
         here, there = [own[ROWS[e]] for own in SHARES], [own[CANDIDATES[e]] for own in OLD]
@@ -80,23 +80,23 @@ def test_reasons_are_those_of_the_stronger_direction(explainer, directions, cell
         every = explainer.contributions(source, target, listed.features[direction][e])
         share = np.maximum(every, 0) / np.maximum(every, 0).sum()
         best = [at for at in np.argsort(-share, kind="stable")[:N_REASONS] if share[at] >= MIN_REASON_SHARE]
-        assert reasons.what[e].tolist() == best + [-1] * (N_REASONS - len(best))
+        assert reasons.index[e].tolist() == best + [-1] * (N_REASONS - len(best))
         np.testing.assert_allclose(reasons.contribution[e, : len(best)], every[best], rtol=1e-12)
         np.testing.assert_allclose(reasons.share[e, : len(best)], share[best], rtol=1e-12)
 
 
 def test_sentences_name_the_new_document_first(explainer):
     reasons = best_reasons(np.array([[0, 3.0, *[0] * 7, 1, 0]] * 2))
-    told = explainer.sentences(reasons, np.array([True, False]), lambda feature, pair, way: f"{feature} of {pair}")
+    told = explainer.sentences(reasons, np.array([True, False]), lambda feature, pair, out: f"{feature} of {pair}")
     assert told[0] == "0.75 word0, and → word1, and; 0.25 0 of 0"
     assert told[1] == "0.75 word1, and ← word0, and; 0.25 0 of 1"
-    unsaid = explainer.sentences(reasons, np.array([True, False]), lambda feature, pair, way: "")
+    unsaid = explainer.sentences(reasons, np.array([True, False]), lambda feature, pair, out: "")
     assert unsaid[0].endswith("; 0.25 one")
 
 
 def test_nothing_speaks_for_it():
     reasons = best_reasons(np.array([[-1.0, 0.0], [-1.0, -2.0]]))
-    assert (reasons.what == -1).all()
+    assert (reasons.index == -1).all()
     assert (reasons.share == 0).all()
 
 
@@ -110,5 +110,13 @@ def test_cells_are_single_contributions(explainer):
 
 def test_shares_have_the_sign_of_contributions():
     contributions = np.array([2.0, -1.0, 0.0, 6.0, -3.0])
-    np.testing.assert_allclose(shares_of(contributions), [0.25, -0.25, 0.0, 0.75, -0.75])
+    np.testing.assert_allclose(shares_of(contributions), [0.25, 0.0, 0.0, 0.75, 0.0])
+    np.testing.assert_allclose(shares_of(contributions, sign=-1.0), [0.0, -0.25, 0.0, 0.0, -0.75])
     assert shares_of(np.zeros(2)).tolist() == [0.0, 0.0]
+
+
+def test_shares_of_single_contributions_are_of_the_scores_they_belong_to():
+    contributions = np.array([[2.0, -1.0, 6.0, -3.0], [1.0, 0.0, 0.0, 0.0], [2.0, 2.0, -5.0, 1.0]])
+    parts = np.array([[-3.0], [0.0], [2.0]])
+    shares = shares_of(contributions, parts, np.sign(parts))
+    np.testing.assert_allclose(shares, [[-0.75], [0.0], [0.4]])

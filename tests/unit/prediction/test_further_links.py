@@ -69,7 +69,7 @@ def test_scores_either_way_are_made_of_those_that_are_explained(model):
         (a, b) for a in NETWORK.ids for b in NETWORK.ids if b != a and b not in linked(a, "both")
     }
     for row in found.itertuples():
-        out, into = (expit(explained(model, row.document, row.id, way)) for way in ("out", "in"))
+        out, into = (expit(explained(model, row.document, row.id, direction)) for direction in ("out", "in"))
         assert expit(row.score) == pytest.approx(1 - (1 - out) * (1 - into), rel=1e-6)
         corrected = model.calibration_.of_pairs({"out": np.array(out), "in": np.array(into)})
         assert row.probability == pytest.approx(float(corrected), rel=1e-5)
@@ -128,7 +128,7 @@ def test_pages_of_documents_say_the_same(model):
         topics = table[table["feature"] == ""].set_index(["source_topic", "target_topic"])["contribution"].to_dict()
         features = table[table["feature"] != ""].set_index("feature")["contribution"].to_dict()
         names = [feature.name for feature in model.predictor.features.features]
-        for what, part in zip(found.reasons.what[e], found.reasons.contribution[e], strict=True):
+        for what, part in zip(found.reasons.index[e], found.reasons.contribution[e], strict=True):
             if what >= 0:
                 its = topics[divmod(int(what), K)] if what < K * K else features[names[what - K * K]]
                 assert part == pytest.approx(its, rel=1e-6)

@@ -118,7 +118,7 @@ def test_few_candidates_are_looked_at(default, small):
 def test_more_documents_more_candidates(default, small, monkeypatch):
     index = default.predictor.index
     assert index.wanted == 60
-    monkeypatch.setattr(linktopics.prediction.index, "DOCUMENTS_PER_CANDIDATE", 4)
+    monkeypatch.setattr(linktopics.prediction.index, "DOCUMENTS_PER_SOURCE_CANDIDATE", 4)
     assert index.wanted == N // 4
 
 
@@ -173,8 +173,8 @@ def test_what_is_linked_already_is_left_out(model, small, direction):
         place = network.index_of(id)
         out = network.links[network.links[:, 0] == place, 1]
         into = network.links[network.links[:, 1] == place, 0]
-        ways = {"out": [out], "in": [into], "both": [out, into]}["both" if not network.directed else direction]
-        assert not set(found[found.document == id].id) & {id, *network.ids[np.concatenate(ways)].tolist()}
+        linked = {"out": [out], "in": [into], "both": [out, into]}["both" if not network.directed else direction]
+        assert not set(found[found.document == id].id) & {id, *network.ids[np.concatenate(linked)].tolist()}
     assert found.groupby("document").size().tolist() == [10] * 5
     assert recall(exact, found) >= 0.9
 

@@ -41,7 +41,7 @@ def test_blocks_and_jobs_change_nothing(each_restored, monkeypatch, cells, n_job
     topics, suggestions = model.transform(NEW), model.suggest_links(NEW)
     model.set_params(n_jobs=n_jobs)
     np.testing.assert_array_equal(model.word_probabilities([["d0"], ["d1", "d2"]]), words)
-    monkeypatch.setattr(linktopics.prediction.predictor, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(linktopics.prediction.predictor, "PAIR_BLOCK_CELLS", cells)
     np.testing.assert_array_equal(model.transform(NEW), topics)
     np.testing.assert_allclose(model.predict_links(NEW), links, rtol=1e-12)
     pd.testing.assert_frame_equal(model.suggest_links(NEW), suggestions, rtol=1e-12)

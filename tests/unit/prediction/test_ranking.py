@@ -92,7 +92,7 @@ def test_suggestions_of_links_that_are_all_but_certain(restored):
 
 def spied(monkeypatch, model, cells):
     """Return how many documents each block of suggestions has, and how many numbers it holds of all candidates."""
-    monkeypatch.setattr(linktopics.prediction.predictor, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(linktopics.prediction.predictor, "PAIR_BLOCK_CELLS", cells)
     blocks, original = [], ExactSearch._absent
 
     def spy(self, new, rows, by_column):
@@ -121,7 +121,7 @@ def test_a_block_is_never_less_than_a_document(each_restored, monkeypatch):
 
 def test_shortlists_are_scored_in_blocks(plain, monkeypatch):
     """The topics of candidates are K times as large as their probabilities, and a shortlist may be long."""
-    monkeypatch.setattr(linktopics.prediction.predictor, "BLOCK_CELLS", 500)
+    monkeypatch.setattr(linktopics.prediction.predictor, "PAIR_BLOCK_CELLS", 500)
     sizes, original = [], linktopics.prediction.predictor.pair_probabilities
 
     def spy(loss, sample, shares, pairs):
@@ -136,7 +136,7 @@ def test_shortlists_are_scored_in_blocks(plain, monkeypatch):
 
 def test_predictions_are_made_in_blocks(featured, monkeypatch):
     """There are several features for each pair, in each direction; a block holds them all."""
-    n_columns, shapes, original, block = len(featured.feature_names_), [], Predictor.own, FeatureSet.block
+    n_columns, shapes, original, block = len(featured.feature_names_), [], Predictor.uncalibrated, FeatureSet.block
     made = []
 
     def spy(self, new, rows, chosen, directions):
@@ -150,10 +150,10 @@ def test_predictions_are_made_in_blocks(featured, monkeypatch):
         made.append(values.size)
         return values
 
-    monkeypatch.setattr(Predictor, "own", spy)
+    monkeypatch.setattr(Predictor, "uncalibrated", spy)
     monkeypatch.setattr(FeatureSet, "block", spy_block)
     cells = 4 * N_OLD * (1 + 2 * n_columns)
-    monkeypatch.setattr(linktopics.prediction.predictor, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(linktopics.prediction.predictor, "PAIR_BLOCK_CELLS", cells)
     featured.predict_links(NEW)
     assert 0 < max(shapes) <= cells
     assert made
@@ -191,7 +191,7 @@ def test_shortlists_leave_out_none_of_the_best(restored, monkeypatch, direction,
 
 CURVES = {
     "alike": (Curve((-2.0, 0.0), (0.8, 0.5, 0.3), -3.0), Curve((-2.0, 0.0), (0.8, 0.5, 0.3), -3.0), 0.3),
-    "other ways": (Curve((-2.0, 0.0), (1.5, 0.1, 1.2), -1.0), Curve((-1.0, 0.5), (0.1, 2.0, 0.4), -4.0), 0.7),
+    "other curves": (Curve((-2.0, 0.0), (1.5, 0.1, 1.2), -1.0), Curve((-1.0, 0.5), (0.1, 2.0, 0.4), -4.0), 0.7),
     "nearly flat": (Curve((0.0,), (0.02, 0.02), 0.0), Curve((0.0,), (0.02, 0.02), 0.5), 0.0),
     "one says nothing": (Curve((0.0,), (1.0, 1.0), -2.0), Curve((0.0,), (0.02, 0.02), -12.0), 0.0),
     "only the larger": (Curve((0.0,), (0.5, 0.9), -1.0), Curve((0.0,), (0.9, 0.5), -1.0), 1.0),

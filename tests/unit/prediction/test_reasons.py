@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from linktopics.features import DEFAULT
+from linktopics.features import DEFAULT_FEATURES
 from linktopics.network.inputs import Documents
 from support.two_groups import DIRECTIONS, NETWORK, NEW, K, described, features_of
 
@@ -18,7 +18,7 @@ def topic_names(model, n_words):
 
 def in_columns(model):
     """Return the columns of each feature, by name."""
-    names = ([] if model.pair_features is None else list(DEFAULT)) + ["intercept"] * model.intercept
+    names = ([] if model.pair_features is None else list(DEFAULT_FEATURES)) + ["intercept"] * model.intercept
     degrees = [column for column in model.feature_names_ if "degree" in column]
     assert len(degrees) == (0 if "degree" not in names else 4 if model.network_.directed else 1)
     columns = {name: degrees if name == "degree" else [name] for name in names}
@@ -26,9 +26,9 @@ def in_columns(model):
     return {name: [model.feature_names_.index(column) for column in of] for name, of in columns.items()}
 
 
-def feature_parts(model, numbers):
-    """Return what each feature adds to the score of a pair with these numbers, by name."""
-    parts = numbers * np.mean([sample.feature_weights for sample in described(model)], axis=0)
+def feature_parts(model, values):
+    """Return what each feature adds to the score of a pair with these values, by name."""
+    parts = values * np.mean([sample.feature_weights for sample in described(model)], axis=0)
     return {name: parts[columns].sum() for name, columns in in_columns(model).items()}
 
 
@@ -50,19 +50,19 @@ def test_reasons(model, direction):
     arrows, n_features = set(), 0
     for row in found.itertuples():
         at = NETWORK.index_of(row.id)
-        ways = {"→": np.zeros((K, K)), "←": np.zeros((K, K))}
+        topic_parts = {"→": np.zeros((K, K)), "←": np.zeros((K, K))}
         for sample in described(model):
             new, old = model.predictor.infer(sample, csr_array(NEW[[row.document]]))[0], sample.doc_topic[at]
-            ways["→"] += np.outer(new, old) * sample.weights / len(described(model))
-            ways["←"] += np.outer(new, old) * sample.weights.T / len(described(model))
+            topic_parts["→"] += np.outer(new, old) * sample.weights / len(described(model))
+            topic_parts["←"] += np.outer(new, old) * sample.weights.T / len(described(model))
         if direction == "out" or not model.network_.directed:
-            del ways["←"]
+            del topic_parts["←"]
         elif direction == "in":
-            del ways["→"]
-        others = {arrow: feature_parts(model, features[arrow][row.document, at]) for arrow in ways}
-        arrow = max(ways, key=lambda arrow: ways[arrow].sum() + sum(others[arrow].values()))
+            del topic_parts["→"]
+        others = {arrow: feature_parts(model, features[arrow][row.document, at]) for arrow in topic_parts}
+        arrow = max(topic_parts, key=lambda arrow: topic_parts[arrow].sum() + sum(others[arrow].values()))
         words = told(model, row.document, at, arrow == "→")
-        parts = [(ways[arrow][k, j], f"{names[k]} {arrow} {names[j]}") for k in range(K) for j in range(K)]
+        parts = [(topic_parts[arrow][k, j], f"{names[k]} {arrow} {names[j]}") for k in range(K) for j in range(K)]
         parts += [(part, words[name]) for name, part in others[arrow].items()]
         total = sum(part for part, _ in parts if part > 0)
         parts = [(part / total, what) for part, what in parts if part > 0 and part / total >= 0.05]

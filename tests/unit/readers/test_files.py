@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linktopics.errors import DataError
-from linktopics.readers._files import read_lines
+from linktopics.readers.files import read_lines
 from support.files import write_files
 
 

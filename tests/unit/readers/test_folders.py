@@ -6,8 +6,8 @@ import unicodedata
 import pytest
 
 from linktopics import DataError, DocumentNetwork, NetworkWarning
-from linktopics.readers._markdown import read_note
 from linktopics.readers.folders import read_folder
+from linktopics.readers.markdown import read_note
 from support.files import write_files
 
 
@@ -110,7 +110,7 @@ def test_errors(tmp_path):
     assert refusal(tmp_path / "x") == f"{tmp_path / 'x'}: there is no such folder; check the path."
     assert refusal(tmp_path) == f"{tmp_path}: there is no .md, .markdown or .txt file in the folder; check the path."
     write_files(tmp_path, {"a.md": "", "b.md": "---\ntitle: only this\n---\n```\ncode\n```\n"})
-    assert refusal(tmp_path) == f"{tmp_path}: none of the 2 text files in the folder holds any text; write some."
+    assert refusal(tmp_path) == f"{tmp_path}: none of the 2 text files in the folder contains any text; add some."
     assert refusal(tmp_path / "a.md") == f"{tmp_path / 'a.md'}: is a file; pass the folder that holds it."
     write_files(tmp_path, {"sub/c.txt": b"fine\nna\xefve\n"})
     assert refusal(tmp_path) == f"{tmp_path / 'sub' / 'c.txt'}:2: byte 0xef is not UTF-8; save the file as UTF-8."

@@ -138,14 +138,14 @@ def test_warnings_stay(tmp_path):
 def test_misspelt_names(data, meant, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = refusal(data)
-    assert f"{data!r} is no built-in data set, file or folder (did you mean {meant}?)" in told
+    assert f"{data!r} is not a built-in data set, file or folder (did you mean {meant}?)" in told
     assert "pass stdlib, cora, citeseer, webkb, a .content file, or a folder that holds documents.jsonl" in told
 
 
 @pytest.mark.parametrize("data", ["/no/such/place", "x" * 5000, "a\0b", Path("no/such/place")])
 def test_paths_that_lead_nowhere(data):
     told = refusal(data)
-    assert "is no built-in data set, file or folder; pass stdlib, cora" in told
+    assert "is not a built-in data set, file or folder; pass stdlib, cora" in told
 
 
 @pytest.mark.parametrize("data", ["", 3, None, b"cora", ["cora"]])
@@ -154,10 +154,10 @@ def test_what_is_no_path(data):
 
 
 def test_folders_in_no_known_form(tmp_path):
-    assert "no known form (it holds: nothing); pass a folder that holds" in refusal(tmp_path)
+    assert "no known format matches (found: nothing); pass a folder that holds" in refusal(tmp_path)
     write_files(tmp_path, {"papers.csv": "", "content.pdf": "", ".hidden.md": "[[papers]]"})
     told = refusal(tmp_path)
-    assert "no known form (it holds: .hidden.md, content.pdf, papers.csv); pass a folder that holds" in told
+    assert "no known format matches (found: .hidden.md, content.pdf, papers.csv); pass a folder that holds" in told
     assert told.endswith("(LDA-C), each plain or as .gz, or .md and .txt files with links in the text.")
     write_files(tmp_path, {f"{letter}.pdf": "" for letter in "abcdefgh"})
     assert "e.pdf, f.pdf and 3 more)" in refusal(tmp_path)
@@ -166,7 +166,7 @@ def test_folders_in_no_known_form(tmp_path):
 def test_folders_in_several_forms(tmp_path):
     write_files(tmp_path, {**LINQS, **JSONL})
     told = refusal(tmp_path)
-    assert "more than one known form (it holds: documents.jsonl, links.csv, toy.cites, toy.content)" in told
+    assert "more than one known format matches (found: documents.jsonl, links.csv, toy.cites, toy.content)" in told
 
 
 @pytest.mark.parametrize("name", [".x.dat", ".documents.txt", "._toy.content", ".toy.content.gz"])
@@ -212,4 +212,4 @@ def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch):
 
     write_files(tmp_path, LINQS)
     monkeypatch.setattr(os, "listdir", refuse)
-    assert refusal(tmp_path) == f"{tmp_path}: cannot be read (Permission denied); check who may read it."
+    assert refusal(tmp_path) == f"{tmp_path}: cannot be read (Permission denied); check its permissions."

@@ -40,7 +40,7 @@ def test_another_vectorizer():
         (["fine", 3], {"ids": ["a"]}, r"the text of document 1 \(position 1\)"),
         ({"a": "fine"}, {"ids": ["a"]}, "texts is a mapping"),
         (["fine"], {"ids": ["a", "b"]}, "ids has 2 entries for 1 documents"),
-        (["the", "of"], {}, "no word is left of 2 texts: they are empty, or hold stop words"),
+        (["the", "of"], {}, "no words are left in 2 texts: they are empty or contain only stop words"),
         (
             ["apple pie", "plum pie"],
             {"vectorizer": TfidfVectorizer()},

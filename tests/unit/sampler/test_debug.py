@@ -9,7 +9,7 @@ from linktopics import RelationalTopicModel, SamplingError
 from linktopics.engines import Threads
 from linktopics.network.pairs import sample_pairs
 from linktopics.sampler import Corpus, Sampler, Seeds, initial_state
-from linktopics.sampler.debug import VARIABLE, check_state, checked, is_on
+from linktopics.sampler.debug import CHECK_VARIABLE, check_state, debug_checks, is_on
 from support.extreme_worlds import network
 from support.settings import make_settings
 from support.small_models import assert_same, small_model, small_network
@@ -23,7 +23,7 @@ def make_sampler(n_shards=1, directed=True, name="ordinary", n_features=2, engin
     features = np.random.default_rng(1).normal(size=(len(pairs), n_features))
     corpus = Corpus.build(of.counts, pairs, not directed, features, SEEDS)
     chosen = make_settings(3, n_shards=n_shards, **settings)
-    with checked():
+    with debug_checks():
         return Sampler(corpus, chosen, initial_state(corpus, chosen, np.random.SeedSequence(0)), engine)
 
 
@@ -47,28 +47,28 @@ def test_sound_chains_pass(loss, weights, directed, n_shards, engine):
 )
 def test_the_switch_changes_nothing(changes, monkeypatch):
     plain = small_model(**changes).fit(small_network())
-    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setenv(CHECK_VARIABLE, "1")
     assert_same(small_model(**changes).fit(small_network()), plain)
 
 
 def test_where_the_switch_is(monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(CHECK_VARIABLE, raising=False)
     assert not is_on()
     for value, on in (("", False), ("0", False), ("1", True)):
-        monkeypatch.setenv(VARIABLE, value)
+        monkeypatch.setenv(CHECK_VARIABLE, value)
         assert is_on() == on
-    monkeypatch.setenv(VARIABLE, "0")
-    with checked():
-        with checked():
+    monkeypatch.setenv(CHECK_VARIABLE, "0")
+    with debug_checks():
+        with debug_checks():
             assert is_on()
         assert is_on()
-    with checked(False):
+    with debug_checks(False):
         assert not is_on()
 
 
 def test_without_links():
     of = network("ordinary").without_links()
-    with checked():
+    with debug_checks():
         assert (
             len(RelationalTopicModel(3, n_burn_in=3, n_samples=1, thin=1, n_chains=1, verbose=False).fit(of).samples_)
             == 1
@@ -106,10 +106,10 @@ def spoil_beta(state):
 
 
 DAMAGES = {
-    "doc_topic": (set_at("doc_topic", (1, 2), 99), r"doc_topic at document 1, topic 2 is 99.0 where \d is right"),
-    "padding": (set_at("doc_topic", (1, 5), 1), "doc_topic at document 1, topic 5 is 1.0 where 0 is right"),
-    "word_topic": (set_at("word_topic", (4, 0), 7.5), "word_topic at word 4, topic 0 is 7.5 where"),
-    "topic_total": (set_at("topic_total", 2, -1), "topic_total at topic 2 is -1 where"),
+    "doc_topic": (set_at("doc_topic", (1, 2), 99), r"doc_topic at document 1, topic 2 is 99.0, expected \d"),
+    "padding": (set_at("doc_topic", (1, 5), 1), "doc_topic at document 1, topic 5 is 1.0, expected 0"),
+    "word_topic": (set_at("word_topic", (4, 0), 7.5), "word_topic at word 4, topic 0 is 7.5, expected"),
+    "topic_total": (set_at("topic_total", 2, -1), "topic_total at topic 2 is -1, expected"),
     "token moved": (move_a_token, "doc_topic at document 0, topic"),
     "token lost": (lose_a_token, r"assignments has the shape \(\d+,\) for"),
     "no such topic": (set_at("assignments", 5, 3), "assignments at token 5 is 3, and topics are numbered from 0 to 2"),
@@ -119,7 +119,7 @@ DAMAGES = {
     "augmented": (set_at("augmented", 3, np.nan), "augmented at pair 3 is nan"),
     "augmented sign": (set_at("augmented", 3, 0.0), "augmented at pair 3 is 0.0, and must be positive"),
     "pair lost": (lose_a_pair, r"augmented has the shape \(\d+,\) for"),
-    "log links": (shift_log_links, "log_links is .* where topics and weights say"),
+    "log links": (shift_log_links, "log_links is .*, but topics and weights give"),
     "priors": (spoil_beta, "the prior counts are out of range: alpha .*, beta nan"),
 }
 
@@ -164,7 +164,7 @@ def set_entering_projection(shard):
     shard._projection[shard._entering + 1, 0] += 0.01
 
 
-def set_guest(shard):
+def set_ghost(shard):
     shard.state.doc_topic[shard.part.n_own, 0] += 1
 
 
@@ -182,7 +182,7 @@ def set_total(shard):
 
 SHARD_DAMAGES = {
     "own document": (of_shard("doc_topic", (0, 1), 50), r"doc_topic of shard 1 .* at document 0, topic 1 is 50.0"),
-    "ghost": (set_guest, r"doc_topic of shard 1 \(own documents, then ghosts\) at document \d+, topic 0"),
+    "ghost": (set_ghost, r"doc_topic of shard 1 \(own documents, then ghosts\) at document \d+, topic 0"),
     "words": (of_shard("word_topic", (3, 1), 77), "word_topic of shard 1 at word 3, topic 1 is 77.0"),
     "total": (of_shard("topic_total", 0, 5000), "topic_total of shard 1 at topic 0 is 5000"),
     "entering pair": (set_entering_pair, r"augmented of shard 1 \(own pairs, then entering\) at pair"),

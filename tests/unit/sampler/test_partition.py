@@ -9,7 +9,7 @@ from linktopics.datasets import make_network
 from linktopics.kernels.partition import assign_greedily, pack, unpack
 from linktopics.network.pairs import sample_pairs
 from linktopics.sampler import Corpus, initial_state
-from linktopics.sampler.partition import SLACK, assign_documents, slice_state, split
+from linktopics.sampler.partition import MAX_LOAD_RATIO, assign_documents, slice_state, split
 from support import reference
 from support.settings import make_settings
 from support.sharded_corpus import make_corpus
@@ -113,7 +113,7 @@ def test_a_hub_does_not_make_its_shard_heavier():
     ends = np.diff(hub.out_start) + np.diff(hub.in_start)
     cost = 1 + np.diff(hub.start) + 0.3 * ends
     load = np.bincount(owner, weights=cost)
-    assert load.max() <= SLACK * cost.sum() / 4 + 1e-9
+    assert load.max() <= MAX_LOAD_RATIO * cost.sum() / 4 + 1e-9
     assert (owner == owner[0]).sum() < 100
 
 

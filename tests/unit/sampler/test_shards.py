@@ -16,7 +16,7 @@ from linktopics.network.pairs import sample_pairs
 from linktopics.registry import LOSSES
 from linktopics.sampler import Corpus, Priors, Sampler, Seeds, initial_state
 from linktopics.sampler.losses import LogisticLoss
-from linktopics.sampler.sampler import MAX_LOSSES
+from linktopics.sampler.sampler import MAX_WORKER_LOSSES
 from linktopics.sampler.shard_pool import LocalShardPool, WorkersLostError, n_bytes
 from support import reference
 from support.settings import make_settings
@@ -191,7 +191,7 @@ def test_what_is_sent_is_counted():
 # --- workers that are lost --------------------------------------------------------------------------------------------
 
 
-class ShakyEngine(Threads):
+class FlakyEngine(Threads):
     """Threads that pretend to be far away, and lose their shards when they are asked the n-th time, for n in `when`."""
 
     def __init__(self, *when):
@@ -199,12 +199,12 @@ class ShakyEngine(Threads):
         object.__setattr__(self, "when", set(when))
 
     def start(self, parts, settings, states):
-        pool = ShakyCrew(super().start(parts, settings, copy.deepcopy(states)).shards, 1)
+        pool = FlakyShardPool(super().start(parts, settings, copy.deepcopy(states)).shards, 1)
         pool.engine, pool.parts, pool.settings = self, parts, settings
         return pool
 
 
-class ShakyCrew(LocalShardPool):
+class FlakyShardPool(LocalShardPool):
     remote = True
     asked = restarted = 0
 
@@ -225,7 +225,7 @@ class ShakyCrew(LocalShardPool):
 @pytest.mark.parametrize("n_shards", [1, 3])
 def test_a_run_that_lost_workers_is_the_same(when, n_shards):
     corpus = make_corpus()
-    sampler = make_sampler(corpus, n_shards, engine=ShakyEngine(*when))
+    sampler = make_sampler(corpus, n_shards, engine=FlakyEngine(*when))
     state = run(sampler, 25)
     assert sampler.pool.restarted == len(when)
     assert state.iteration == 25
@@ -235,7 +235,7 @@ def test_a_run_that_lost_workers_is_the_same(when, n_shards):
 def test_priors_learned_on_the_way_survive_a_loss():
     corpus = make_corpus()
     states = []
-    for engine in (None, ShakyEngine(150, 250)):
+    for engine in (None, FlakyEngine(150, 250)):
         sampler = make_sampler(corpus, 2, engine=engine)
         for _ in range(20):
             sampler.step()
@@ -248,7 +248,7 @@ def test_priors_learned_on_the_way_survive_a_loss():
 
 
 def test_a_run_is_given_up_after_many_losses():
-    sampler = make_sampler(make_corpus(), 2, engine=ShakyEngine(*range(30, 30 + MAX_LOSSES + 1)))
+    sampler = make_sampler(make_corpus(), 2, engine=FlakyEngine(*range(30, 30 + MAX_WORKER_LOSSES + 1)))
     with pytest.raises(EngineError, match="lost 6 times since iteration 0"):
         run(sampler)
 
@@ -308,6 +308,6 @@ def test_an_engine_that_is_none(network, engine):
 
 
 def test_engines_by_name():
-    assert resolve_engine("threads", 3) == Threads(3)
+    assert resolve_engine("threads") is None
     assert resolve_engine("ray") == Ray()
     assert resolve_engine(Ray("auto", timeout=3.0)).timeout == 3.0

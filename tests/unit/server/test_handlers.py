@@ -7,16 +7,16 @@ from linktopics.server.text_queries import TextQueryEngine
 
 
 def test_one_bad_question_does_not_spoil_the_others(model, monkeypatch):
-    asker = TextQueryEngine(Explorer(model))
-    suggest = asker.suggest
+    engine = TextQueryEngine(Explorer(model))
+    suggest = engine.suggest
 
     def fail_at_stars(questions):
         if any("stars" in question.text.words for question in questions):
             raise ZeroDivisionError
         return suggest(questions)
 
-    monkeypatch.setattr(asker, "suggest", fail_at_stars)
-    first, second, third, fourth = TextHandler(asker).suggest(
+    monkeypatch.setattr(engine, "suggest", fail_at_stars)
+    first, second, third, fourth = TextHandler(engine).suggest(
         [SuggestRequest(text, 1, "both") for text in ("cats", "stars", "moons", "ab " * 6000)]
     )
     assert isinstance(first, bytes)

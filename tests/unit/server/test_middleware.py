@@ -104,4 +104,4 @@ def test_half_an_answer_ends_the_connection():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        call(middleware.Guard(broken, Limits(), None), "/", None)
+        call(middleware.RequestMiddleware(broken, Limits(), None), "/", None)

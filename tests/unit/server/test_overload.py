@@ -74,7 +74,7 @@ def test_a_slow_body_is_not_waited_for(model):
     assert time.monotonic() - began < 30
 
 
-def test_nobody_is_told_when_the_asker_has_gone(model, caplog):
+def test_no_error_is_logged_when_the_client_has_gone(model, caplog):
     async def receive():
         return {"type": "http.disconnect"}
 

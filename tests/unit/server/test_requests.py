@@ -48,7 +48,7 @@ def test_requests_can_be_sent_to_workers(request_):
         (ChangesRequest, {"text": "a", "add": ["a", "b", "c"]}, "add must be a list of at most 2 words."),
         (ChangesRequest, {"text": "a", "add": ["abcd"]}, "A word in add must have from 1 to 3 characters."),
         (ExplainRequest, {"source": "abcde", "target": "a"}, "source has 5 characters; it must have from 1 to 4."),
-        (ExplainRequest, {"target": "a"}, "Say what links: source, the id of a document, or text; one of the two."),
+        (ExplainRequest, {"target": "a"}, "Give the source of the link, either source (the id of a document) or text."),
     ],
 )
 def test_what_is_refused_in_bodies(kind, values, sentence):

@@ -39,7 +39,7 @@ def test_texts_are_counted_as_the_vectorizer_does(name, text):
     row = network.vectorize([text])
     assert read.known.tolist() == row.indices.tolist()
     assert read.known_counts.tolist() == row.data.tolist()
-    unknown = {word: n for word, n, at in zip(read.words, read.counts, read.numbers, strict=True) if at < 0}
+    unknown = {word: n for word, n, at in zip(read.words, read.counts, read.word_numbers, strict=True) if at < 0}
     assert unknown == dict(network.unseen_words([text])[0])
     units = text.encode("utf-16-le", "surrogatepass")
     for begin, end, at in read.marks:
@@ -56,7 +56,7 @@ def test_a_vectorizer_that_tells_nothing():
 
     network = DocumentNetwork([[1, 0], [0, 1]], [(0, 1)], vocabulary=["cats", "moons"], vectorizer=Plain())
     read = TextReader(network, 10).read("moons and moons")
-    assert (read.words, read.counts, read.numbers, read.marks) == (["moons"], [2], [1], [])
+    assert (read.words, read.counts, read.word_numbers, read.marks) == (["moons"], [2], [1], [])
 
 
 def test_vectorizers_of_other_kinds_count_themselves():

@@ -1,4 +1,4 @@
-"""Questions about pasted texts: the answers are those of the model's own methods, however they are asked."""
+"""Queries about pasted texts: the responses equal those of the model's own methods, in batches of any size."""
 
 import re
 
@@ -8,9 +8,9 @@ import pytest
 from linktopics import DataError
 from linktopics.explorer import Explorer
 from linktopics.features import Column
-from linktopics.prediction.batched import thinned
+from linktopics.prediction.batched_predictor import thinned
 from linktopics.server.limits import Limits
-from linktopics.server.text_queries import Question, TextQueryEngine
+from linktopics.server.text_queries import TextQuery, TextQueryEngine
 from support.small_models import ASKED, small_model, small_network
 
 ASKED_TOO = [ASKED, "cats, cats and cats", "A comet shines; zeppelins circle moons and milk", "wool"]
@@ -31,16 +31,18 @@ def models():
 
 
 def asked(model, questions, **settings):
-    asker = TextQueryEngine(Explorer(model), **settings)
-    return asker.suggest([Question(asker.read(text), top, way) for text, top, way in questions])
+    engine = TextQueryEngine(Explorer(model), **settings)
+    return engine.suggest([TextQuery(engine.read(text), top, direction) for text, top, direction in questions])
 
 
 @pytest.mark.parametrize(("settings", "directed"), list(models()))
 def test_suggestions_are_those_of_the_model(settings, directed):
     model = small_model(**settings).fit(small_network(directed=directed))
-    questions = [(text, top, way) for text in ASKED_TOO for top, way in ((3, "both"), (10, "in"), (1, "out"))]
-    for (text, top, way), answer in zip(questions, asked(model, questions), strict=True):
-        table = model.suggest_links(text, top=top, direction=way)
+    questions = [
+        (text, top, direction) for text in ASKED_TOO for top, direction in ((3, "both"), (10, "in"), (1, "out"))
+    ]
+    for (text, top, direction), answer in zip(questions, asked(model, questions), strict=True):
+        table = model.suggest_links(text, top=top, direction=direction)
         found = answer["suggestions"]
         assert [one["id"] for one in found] == table["id"].tolist()
         for name in ("probability", "lower", "upper"):
@@ -63,7 +65,7 @@ def sentence(reason, direction, words):
 
 
 def test_answers_do_not_depend_on_the_other_questions(directed):
-    questions = [(text, 4, way) for text in ASKED_TOO for way in ("in", "both")]
+    questions = [(text, 4, direction) for text in ASKED_TOO for direction in ("in", "both")]
     assert asked(directed, questions) == [asked(directed, [question])[0] for question in questions]
 
 
@@ -89,10 +91,10 @@ def test_words(directed):
 
 def test_topics_of_a_word_come_from_the_word_and_from_the_text(directed):
     (answer,) = asked(directed, [(ASKED, 1, "both")])
-    asker = TextQueryEngine(Explorer(directed))
-    text = asker.read(ASKED)
+    engine = TextQueryEngine(Explorer(directed))
+    text = engine.read(ASKED)
     samples = [sample for sample in directed.samples_ if sample.chain == directed.best_chain_]
-    for word, number in zip(answer["words"], text.numbers, strict=True):
+    for word, number in zip(answer["words"], text.word_numbers, strict=True):
         mean = np.zeros(3)
         for sample in samples:
             (share,) = directed.predictor.infer(sample, directed.network_.vectorize([ASKED]))
@@ -129,22 +131,22 @@ def test_fewer_samples(directed):
 
 @pytest.mark.parametrize("text", ["", " \n\t", "zzz", "<script>zzz</script>", "\x00\ud800\u2028"])
 def test_texts_of_which_nothing_is_known(text, directed):
-    asker = TextQueryEngine(Explorer(directed))
-    read = asker.read(text)
-    known, unknown = asker.suggest([Question(asker.read(ASKED)), Question(read)])
+    engine = TextQueryEngine(Explorer(directed))
+    read = engine.read(text)
+    known, unknown = engine.suggest([TextQuery(engine.read(ASKED)), TextQuery(read)])
     assert known["suggestions"]
     assert (unknown["known"], unknown["topics"], unknown["suggestions"]) == (0, [], [])
     assert unknown["unknown"] == [word["word"] for word in unknown["words"]] == read.words
-    assert asker.changes(Question(read), ["cats"])["words"] == []
-    with pytest.raises(DataError, match="no word that the model knows"):
-        asker.explain(read, 0)
+    assert engine.changes(TextQuery(read), ["cats"])["words"] == []
+    with pytest.raises(DataError, match="no word of the model's vocabulary"):
+        engine.explain(read, 0)
 
 
 def test_features_that_need_more_than_a_text():
     network = small_network(columns={"year": list(range(10))})
-    asker = TextQueryEngine(Explorer(small_model(pair_features=[Column("year", "difference")]).fit(network)))
+    engine = TextQueryEngine(Explorer(small_model(pair_features=[Column("year", "difference")]).fit(network)))
     with pytest.raises(DataError, match="needs the column 'year'"):
-        asker.suggest([Question(asker.read(ASKED))])
+        engine.suggest([TextQuery(engine.read(ASKED))])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -162,9 +164,9 @@ def parts_of(table):
 
 
 def test_explanations_are_those_of_the_model(directed):
-    asker, ids = TextQueryEngine(Explorer(directed)), directed.network_.ids.tolist()
+    engine, ids = TextQueryEngine(Explorer(directed)), directed.network_.ids.tolist()
     for source, target in ((1, 0), (0, 9)):
-        answer, table = asker.explain(source, target, top=5), directed.explain_link(ids[source], ids[target])
+        answer, table = engine.explain(source, target, top=5), directed.explain_link(ids[source], ids[target])
         assert answer["linked"] == ([source, target] in directed.network_.links.tolist())
         assert answer["score"] == pytest.approx(table["contribution"].sum(), rel=1e-4)
         assert answer["parts_in_all"] == len(table)
@@ -174,15 +176,15 @@ def test_explanations_are_those_of_the_model(directed):
             assert told.pop("part") == told["contribution"]
             assert told.pop("contribution") == pytest.approx(expected.pop("contribution"), rel=1e-4)
             assert told == expected
-    answer, table = asker.explain(asker.read(ASKED), 3), directed.explain_link(None, ids[3], documents=ASKED)
+    answer, table = engine.explain(engine.read(ASKED), 3), directed.explain_link(None, ids[3], documents=ASKED)
     assert answer["score"] == pytest.approx(table["contribution"].sum(), rel=1e-4)
     assert (answer["source"], answer["linked"], answer["target"]["j"]) == (None, None, 3)
     assert answer["probability"] == pytest.approx(directed.predict_links(ASKED, [ids[3]], "out").item(), rel=1e-4)
-    with pytest.raises(DataError, match="no link to itself"):
-        asker.explain(3, 3)
+    with pytest.raises(DataError, match="does not link to itself"):
+        engine.explain(3, 3)
 
 
 def test_limits_of_words(directed):
-    asker = TextQueryEngine(Explorer(directed), Limits(words=3))
+    engine = TextQueryEngine(Explorer(directed), Limits(words=3))
     with pytest.raises(DataError, match="4 words; at most 3"):
-        asker.read("cats purr cats purr")
+        engine.read("cats purr cats purr")

@@ -6,15 +6,15 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from linktopics import DocumentNetwork
 from linktopics.explorer import Explorer
-from linktopics.server.text_queries import Question, TextQueryEngine
+from linktopics.server.text_queries import TextQuery, TextQueryEngine
 from support.small_models import small_model, small_network
 
 pytestmark = pytest.mark.filterwarnings("ignore::linktopics.errors.NetworkWarning")
 
 
 def changes(model, text, top=4, add=(), direction="both"):
-    asker = TextQueryEngine(Explorer(model))
-    return asker.changes(Question(asker.read(text), top, direction), add)
+    engine = TextQueryEngine(Explorer(model))
+    return engine.changes(TextQuery(engine.read(text), top, direction), add)
 
 
 def first(answer):
@@ -53,9 +53,9 @@ def test_adding_a_word_is_asking_with_it(directed):
 
 def test_topics_change_with_their_words(directed):
     """A word about one topic alone takes its share with it."""
-    K, asker = 3, TextQueryEngine(Explorer(directed))
+    K, engine = 3, TextQueryEngine(Explorer(directed))
     text = "kittens purr and stars shine"
-    (answer,) = asker.suggest([Question(asker.read(text))])
+    (answer,) = engine.suggest([TextQuery(engine.read(text))])
     for row in changes(directed, text)["words"]:
         (word,) = (one for one in answer["words"] if one["word"] == row["word"])
         topic, p = word["topics"][0]

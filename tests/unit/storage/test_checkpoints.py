@@ -1,6 +1,6 @@
 """Checkpoints: the last two are kept, as often as asked.
 
-Seen to fail against a keeper that keeps one manifest, shares states between the two, or removes the older one first.
+Seen to fail against a writer that keeps one manifest, shares states between the two, or removes the older one first.
 """
 
 import os
@@ -147,7 +147,7 @@ def test_an_older_run_is_not_gone_back_to(whole, tmp_path, monkeypatch):
             clone(whole).set_params(random_state=5).fit(NETWORK, checkpoint=folder, overwrite=True)
     assert not (folder / PREVIOUS_MANIFEST).exists()
     (folder / MANIFEST).write_text("{")
-    with pytest.raises(ModelError, match="take it from a copy"):
+    with pytest.raises(ModelError, match="restore it from a copy"):
         load(folder, unfinished=True)
 
 

@@ -87,12 +87,12 @@ MANIFESTS = {
     "no text": (b"\xff\xfe", "it is not JSON"),
     "too deep": (b"[" * 100_000, "it is not JSON"),
     "cut off": (b"{", "it is not JSON"),
-    "a list": (b"[]", "does not say its format"),
-    "no format": (b"{}", "does not say its format"),
-    "a format in words": (b'{"format": "1"}', "does not say its format"),
+    "a list": (b"[]", "it has no format number"),
+    "no format": (b"{}", "it has no format number"),
+    "a format in words": (b'{"format": "1"}', "it has no format number"),
     "a newer format": (b'{"format": 2}', "format 2, and this version of linktopics reads up to 1; install a newer one"),
-    "no checksum": (b'{"format": 1}', "its checksum does not fit"),
-    "no checksum but null": (b'{"format": 1, "checksum": null}', "its checksum does not fit"),
+    "no checksum": (b'{"format": 1}', "its checksum does not match"),
+    "no checksum but null": (b'{"format": 1, "checksum": null}', "its checksum does not match"),
 }
 
 
@@ -107,7 +107,7 @@ def test_an_edited_parameter(saved):
     text = (saved / MANIFEST).read_text()
     assert text.count('"n_jobs": null') == 1
     (saved / MANIFEST).write_text(text.replace('"n_jobs": null', '"n_jobs": 2'))
-    assert_refused(saved, "its checksum does not fit")
+    assert_refused(saved, "its checksum does not match")
 
 
 # --- with checksums that fit ------------------------------------------------------------------------------------------
@@ -132,10 +132,10 @@ SEALED = {
     "no settings": (put("settings", to={}), "settings: Object missing required field `n_topics`"),
     "other settings": (put("settings", "colour", to="red"), "settings: Object contains unknown field `colour`"),
     "another schedule": (put("schedule", to=[]), "schedule is list"),
-    "no parameters": (put("parameters", to={}), "do not fit each other"),
+    "no parameters": (put("parameters", to={}), "are inconsistent"),
     "half a chain": (put("chains", 0, to={}), r"chains\[0\]: Object missing required field `number`"),
-    "fewer documents": (put("network", "n_documents", to=9), "do not fit each other"),
-    "fewer words": (put("network", "n_words", to=3), "do not fit each other"),
+    "fewer documents": (put("network", "n_documents", to=9), "are inconsistent"),
+    "fewer words": (put("network", "n_words", to=3), "are inconsistent"),
 }
 WRONGLY_SEALED = {
     "no files": (put("files", to=None), "damaged"),

@@ -1,6 +1,6 @@
 """Faults of the disk, and real file systems that are full or read-only: they do not end a run.
 
-Seen to fail against a keeper that leaves files behind when writing fails; that raises, or warns every time, when a
+Seen to fail against a writer that leaves files behind when writing fails; that raises, or warns every time, when a
 checkpoint cannot be written; that does not look whether its folder is there still.
 """
 
@@ -99,7 +99,7 @@ def test_a_disk_that_stays_full(number, whole, tmp_path, monkeypatch):
     with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         failing_writes(patch, lambda call: call >= number)
-        with pytest.raises(ModelError, match="The end of the run is not saved") as error:
+        with pytest.raises(ModelError, match="The final state of the run is not saved") as error:
             model.fit(NETWORK, checkpoint=Checkpoint(folder, every=1))
     assert len(told) == 1
     kept = ", ".join(map(str, done(folder)))
@@ -123,7 +123,7 @@ def test_a_disk_that_has_room_at_the_very_end(whole, tmp_path, monkeypatch):
     )
     with at_sweeps(monkeypatch, _4=lambda: full.__setitem__(0, True)), pytest.warns(CheckpointWarning) as told:
         clone(whole).fit(NETWORK, checkpoint=Checkpoint(tmp_path / "model", every=1))
-    assert_told(told, "skipped", "could be written")
+    assert_told(told, "skipped", "was written")
     assert_same(load(tmp_path / "model"), whole)
     assert_nothing_else(tmp_path / "model")
 
@@ -186,7 +186,7 @@ def test_a_folder_that_does_not_come_back(name, whole, tmp_path, monkeypatch):
     folder = tmp_path / "model"
     with at_sweeps(monkeypatch, _3=lambda: GONE[name](folder)), pytest.warns(CheckpointWarning) as told:
         clone(whole).fit(NETWORK, checkpoint=Checkpoint(folder, every=1))
-    assert_told(told, "is missing", "could be written")
+    assert_told(told, "is missing", "was written")
     assert_same(load(folder, verify=True), whole)
     assert_nothing_else(folder)
 
@@ -202,7 +202,7 @@ def test_a_folder_that_somebody_else_has_taken(whole, tmp_path, monkeypatch):
     other.save(tmp_path / "other")
     model = clone(whole)
     refused = pytest.raises(ModelError, match=r"another model.*has no checkpoint of this run")
-    with at_sweeps(monkeypatch, _3=take), pytest.warns(CheckpointWarning, match="another model was put"), refused:
+    with at_sweeps(monkeypatch, _3=take), pytest.warns(CheckpointWarning, match="another model was saved"), refused:
         model.fit(NETWORK, checkpoint=Checkpoint(folder, every=1))
     assert_same(load(folder, verify=True), other)
     assert_nothing_else(folder)
@@ -320,7 +320,7 @@ def test_a_limit_on_the_size_of_files(whole, tmp_path):
     assert done_.returncode == 1
     assert "CheckpointWarning" in done_.stderr
     assert "cannot be written (File too large)" in done_.stderr
-    assert "The end of the run is not saved" in done_.stderr
+    assert "The final state of the run is not saved" in done_.stderr
     assert done(folder) == [2, 0]
     assert_nothing_else(folder)
     assert_same(load(folder, unfinished=True, verify=True).resume(checkpoint=folder), whole)

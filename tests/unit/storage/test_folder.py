@@ -46,7 +46,7 @@ def test_other_things_are_left_alone(name, overwrite, fitted, tmp_path):
 def test_a_manifest_of_somebody_else_is_left_alone(beside, fitted, tmp_path):
     (tmp_path / MANIFEST).write_text('{"learner": {}, "version": [1, 7, 0]}')
     (tmp_path / beside).touch()
-    with pytest.raises(DataError, match=r"holds other things \(model.json\)"):
+    with pytest.raises(DataError, match=r"holds other files \(such as model.json\)"):
         fitted.save(tmp_path, overwrite=True)
 
 
@@ -89,7 +89,7 @@ def test_files_of_systems_are_tolerated_and_left_alone(fitted, other, tmp_path):
 )
 def test_names_like_those_of_systems_protect_a_folder(name, fitted, saved):
     (saved / name).write_text("precious")
-    with pytest.raises(DataError, match="holds other things"):
+    with pytest.raises(DataError, match="holds other files"):
         fitted.save(saved, overwrite=True)
 
 

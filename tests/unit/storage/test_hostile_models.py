@@ -50,7 +50,7 @@ SAYS = {
     "many words": (put("network", "n_words", to=2**30), "words or columns are missing"),
     "a share of words": (put("network", "n_words", to=16.0), r"n_words is 16\.0"),
     "direction in words": (put("network", "directed", to="yes"), "directed is 'yes'"),
-    "a column twice": (put("network", "columns", to=["a", "a"]), "columns holds something twice"),
+    "a column twice": (put("network", "columns", to=["a", "a"]), "columns has a duplicate"),
     "columns in columns": (put("network", "columns", to=[["a"]]), r"columns\[0\] is list"),
     "a report of another kind": (put("network", "report", "n_self_links", to=[1]), "n_self_links is list"),
     "examples of another kind": (put("network", "report", "self_links", to=7), "self_links is 7"),
@@ -73,27 +73,27 @@ SAYS = {
     "settings of another alphabet": (put("settings", "\ud800", to=1), "surrogates not allowed"),
     "settings that move the cursor": (put("settings", "\x1b[2J" * 999, to=1), r"unknown field `\?\[2J"),
     "no thinning": (put("schedule", "thin", to=0), "thin is 0"),
-    "a chain beyond the schedule": (put("chains", 0, "iteration", to=9999), "went further than the schedule"),
-    "a chain behind its trace": (put("schedule", "n_burn_in", to=2), "went further than the schedule"),
-    "chains in disorder": (put("chains", 0, "number", to=1), "not numbered one after the other"),
-    "a reference chain that is not there": (put("reference_chain", to=2), "the reference chain is not there"),
+    "a chain beyond the schedule": (put("chains", 0, "iteration", to=9999), "more sweeps than the schedule"),
+    "a chain behind its trace": (put("schedule", "n_burn_in", to=2), "more sweeps than the schedule"),
+    "chains in disorder": (put("chains", 0, "number", to=1), "not numbered consecutively"),
+    "a reference chain that is not there": (put("reference_chain", to=2), "the reference chain does not exist"),
     "a reference chain of no number": (put("reference_chain", to=True), "reference_chain is True"),
     "beta in words": (put("chains", 0, "beta", to="0.01"), "beta is '0.01'"),
     "no beta": (put("chains", 0, "beta", to=None), "has no beta"),
     "seconds in words": (put("chains", 0, "seconds", "topics", to="long"), r"seconds\[.*\]: Expected `float`, got"),
-    "other seconds": (put("chains", 1, "seconds", to={}), "has other steps than the first"),
+    "other seconds": (put("chains", 1, "seconds", to={}), "has timings of other steps than the first chain"),
     "a random state of another kind": (put("chains", 0, "rng", 0, "bit_generator", to="MT19937"), "MT19937"),
-    "a random state that is too large": (put("chains", 0, "rng", 0, "state", "state", to=10**60), "do not fit"),
+    "a random state that is too large": (put("chains", 0, "rng", 0, "state", "state", to=10**60), "inconsistent"),
     "a likelihood of many digits": (put("chains", 0, "log_links", to=10**400), "umber.* out of range"),
-    "a random state below zero": (put("chains", 0, "rng", 0, "uinteger", to=-1), "do not fit"),
+    "a random state below zero": (put("chains", 0, "rng", 0, "uinteger", to=-1), "inconsistent"),
     "no random state": (put("chains", 0, "rng", to=[]), "rng is list"),
     "random states of shards": (lambda manifest: manifest["chains"][0]["rng"].append(manifest["chains"][0]["rng"][0]),
                                 "2 random generators in place of 1"),
     "seeds of many digits": (put("entropy", to=["9" * 4000]), r"entropy\[0\] is '9999"),
     "a seed below zero": (put("inference_seed", to=-1), "inference_seed is -1"),
     "features of no scale": (put("features", "scale", to=[0.0, 1.0]), r"scale\[0\] is 0\.0"),
-    "fewer features": (put("features", "mean", to=[0.0]), "not all of one number"),
-    "quantities twice": (put("quantities", to=["log joint", "log joint"]), "quantities holds something twice"),
+    "fewer features": (put("features", "mean", to=[0.0]), "lists of different lengths"),
+    "quantities twice": (put("quantities", to=["log joint", "log joint"]), "quantities has a duplicate"),
     "many jobs": (put("parameters", "n_jobs", to=10**9), "n_jobs is 1000000000"),
     "no jobs": (put("parameters", "n_jobs", to=0), "n_jobs is 0"),
     "parameters of other kinds": (put("parameters", "n_burn_in", to="all"), "'n_burn_in' parameter"),
@@ -151,12 +151,12 @@ VECTORIZERS = {
     "tokenizer": ("eval", "its tokenizer is not one of scikit-learn's own"),
     "preprocessor": ("builtins.exec", "its preprocessor is not one of scikit-learn's own"),
     "vocabulary": (["a"], "its vocabulary is not one of"),
-    "token_pattern": (r"(\w+\s?)+$", "may take for ever"),
+    "token_pattern": (r"(\w+\s?)+$", "may take very long"),
     "ngram_range": ([1, 10**9], "sequences of 1000000000 words"),
     "dtype": ("object", "it counts in 'object'"),
     "stop_words": ([7], "its stop words are not words"),
-    "lowercase": ("yes", "do not fit"),
-    "strip_accents": ("os.system", "do not fit"),
+    "lowercase": ("yes", "inconsistent"),
+    "strip_accents": ("os.system", "inconsistent"),
 }
 
 
@@ -181,7 +181,7 @@ def test_such_a_vectorizer_is_brought_again(saved, fitted):
 
 def test_such_a_vectorizer_is_not_saved(tmp_path):
     model = small_model().fit(small_network(vectorizer=CountVectorizer(token_pattern=r"(?:\w+)+\b")))
-    with pytest.warns(NetworkWarning, match="token_pattern .* may take for ever; to ask the model about new texts"):
+    with pytest.warns(NetworkWarning, match="token_pattern .* may take very long; to use the model with new texts"):
         model.save(tmp_path / "model")
     assert load(tmp_path / "model").network_.vectorizer is None
 
@@ -213,10 +213,10 @@ ARRAYS = {
     "the same id": ("network", column("ids", ["a"] * 10), "holds 'a' twice"),
     "a number of words": ("network", column("vocabulary", 7), "it is not a list"),
     "texts that are numbers": ("network", column("texts", list(range(10))), "not a string"),
-    "words of another type": ("network", array("counts/words", lambda a: a.astype(np.float32)), "do not fit"),
-    "starts of another type": ("network", array("counts/starts", lambda a: a.astype(np.uint64)), "do not fit"),
-    "counts of another type": ("network", array("counts/values", lambda a: a.astype(np.int64)), "do not fit"),
-    "links of another type": ("network", array("links", lambda a: a.astype(np.float64)), "do not fit"),
+    "words of another type": ("network", array("counts/words", lambda a: a.astype(np.float32)), "inconsistent"),
+    "starts of another type": ("network", array("counts/starts", lambda a: a.astype(np.uint64)), "inconsistent"),
+    "counts of another type": ("network", array("counts/values", lambda a: a.astype(np.int64)), "inconsistent"),
+    "links of another type": ("network", array("links", lambda a: a.astype(np.float64)), "inconsistent"),
     "many tokens": ("network", array("counts/values", lambda a: a * 2**28), "assignments is an array"),
     "pairs of another type": ("training", array("source", lambda a: a.astype(np.int64)), "source is an array of int64"),
     "labels of another type": ("training", array("label", lambda a: a.astype(np.int8)), "label is an array of int8"),
@@ -300,7 +300,7 @@ def test_states(name, saved):
 def test_features_that_are_not_those_of_the_weights(saved):
     seal(saved, put("parameters", "pair_features", to=["tfidf", "tfidf-centroid"]))
     model = load(saved)
-    assert_refused(lambda: model.predict_links(ASKED), "others than those of the weights")
+    assert_refused(lambda: model.predict_links(ASKED), "differ from those of the weights")
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_going_on_writes_nothing_outside_the_folder(saved, tmp_path):
     (saved / "sub").mkdir()
     beside = {path: data for path, data in tree(tmp_path).items() if saved not in path.parents}
     model = load(saved)
-    with pytest.raises(LinktopicsError, match="holds other things"):
+    with pytest.raises(LinktopicsError, match="holds other files"):
         model.resume(n_samples=1, checkpoint=saved)
     (saved / "sub").rmdir()
     model.resume(n_samples=1, checkpoint=saved)

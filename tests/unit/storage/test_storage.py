@@ -370,7 +370,7 @@ UNFIT = {
     "dates": ({"columns": {"day": [pd.Timestamp("2020-01-01")] * N}}, {}, "day'? holds .*, a Timestamp"),
     "sets": ({"columns": {"tags": [{"a"}] * N}}, {}, "tags'? holds {'a'}, a set"),
     "a set in a list": ({"columns": {"tags": [[{"a"}]] * N}}, {}, "tags'? holds .*, a list"),
-    "a feature of its own kind": ({}, {"pair_features": [Own()]}, "'own' is of a kind of its own"),
+    "a feature of its own kind": ({}, {"pair_features": [Own()]}, "'own' is of the class Own, which is not registered"),
     "a matrix": ({}, {"pair_features": [PairMatrix(np.eye(2), ["cat", ("a", 1)])]}, "ids holds .'a', 1., a tuple"),
 }
 

@@ -94,15 +94,15 @@ def test_a_prediction_that_begins_during_a_fit_and_ends_after_it(monkeypatch):
 
         return stop
 
-    spread = predictor.Predictor.own
+    original = predictor.Predictor.uncalibrated
 
     def slow(*args):
         asking.set()
         assert fit_done.wait(60)
         seen.append(blas_threads())
-        return spread(*args)
+        return original(*args)
 
-    monkeypatch.setattr(predictor.Predictor, "own", slow)
+    monkeypatch.setattr(predictor.Predictor, "uncalibrated", slow)
     monkeypatch.setattr(runner, "_trace_row", step(runner._trace_row))
     model = small_model(calibration=None)
     fit = threading.Thread(target=lambda: (model.fit(small_network()), fit_done.set()))

@@ -16,6 +16,6 @@ def test_whole_numbers_pass(value):
 @pytest.mark.parametrize("value", [0, -1, 1.0, "3", None, True, np.bool_(True), np.float64(2)])
 def test_others_are_named_with_the_parameter_and_the_limit(value):
     with pytest.raises(
-        ValueError, match=rf"\Atop is {re.escape(repr(value))}; it must be a whole number from 1 on\.\Z"
+        ValueError, match=rf"\Atop is {re.escape(repr(value))}; it must be a whole number of at least 1\.\Z"
     ):
         check_whole_number("top", value, 1)

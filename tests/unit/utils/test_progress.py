@@ -12,7 +12,7 @@ from linktopics.utils.progress import ProgressBar
     ("more", "step", "shown"),
     [
         (["evaluating", "evaluating"], "a [b], fold 2: link rank 7.0", "evaluating .*a \\[b\\], fold 2: link rank 7.0"),
-        ([], -1234.4, "sampling .*log joint -1,234 "),
+        (["sampling"], -1234.4, "sampling .*log joint -1,234 "),
     ],
 )
 def test_the_progress_bar_shows_the_last_step(capsys, monkeypatch, more, step, shown):

@@ -1,4 +1,4 @@
-"""Simple ways to predict links, to measure a topic model against.
+"""Simple link predictors, as baselines for topic models.
 
 `BASELINES` maps names to classes. All have the interface of the models: fit a network, then `predict_links` and
 `suggest_links` for new documents, known by their words.

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.utils.validation import check_is_fitted
 
-from linktopics.model.count_input import CountEstimator
+from linktopics.model.count_estimator import CountEstimator
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import (
     check_direction,
@@ -82,7 +82,7 @@ class LinkBaseline(CountEstimator):
         return self
 
     def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> NDArray[np.float64]:
-        """Return a score for each new document with each training document, the likelier a link the higher.
+        """Return a score for each new document with each training document, higher for likelier links.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class LinkBaseline(CountEstimator):
         candidates : sequence of ids, default=None
             Training documents to consider, by id; None is all.
         direction : {"both", "out", "in"}, default="both"
-            Links from the new document, to it, or either way; most baselines score all three alike.
+            Links from the new document, to it, or in either direction; most baselines give the same scores for all.
 
         Returns
         -------

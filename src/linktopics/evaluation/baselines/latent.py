@@ -26,15 +26,15 @@ from linktopics.network.inputs import seed_sequence
 from linktopics.network.pairs import TrainingPairs, sample_pairs
 from linktopics.network.report import numbered
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
-WHOLE = Interval(Integral, 1, None, closed="left")
-SEED: list[Any] = ["random_state", np.random.Generator]
-LOGISTIC = {"negatives": [POSITIVE], "weight_variance": [POSITIVE]}
+POSITIVE_CONSTRAINT = Interval(Real, 0, None, closed="neither")
+WHOLE_CONSTRAINT = Interval(Integral, 1, None, closed="left")
+SEED_CONSTRAINT: list[Any] = ["random_state", np.random.Generator]
+LOGISTIC_CONSTRAINTS = {"negatives": [POSITIVE_CONSTRAINT], "weight_variance": [POSITIVE_CONSTRAINT]}
 
 
 @dataclass(eq=False, repr=False)
 class LsaLogistic(LinkBaseline):
-    """Latent semantic analysis, and a logistic regression that learns from links which dimensions count.
+    """Latent semantic analysis, and a logistic regression that learns weights of the dimensions from links.
 
     Documents are TF-IDF vectors reduced by a truncated singular value decomposition to unit vectors; the features of a
     pair are the products of both ends' coordinates. The score is symmetric: directions are merged.
@@ -42,9 +42,9 @@ class LsaLogistic(LinkBaseline):
     Parameters
     ----------
     n_components : int, default=100
-        Dimensions; never more than the network has documents or words, as there are no others.
+        Number of dimensions, limited by the numbers of documents and of words.
     negatives : float, default=5
-        Non-links to learn from: from 1 on, per link; below 1, as a fraction of all unlinked pairs.
+        Non-links to learn from: 1 or more, per link; below 1, as a fraction of all unlinked pairs.
     weight_variance : float, default=10.0
         Prior variance of the regression's weights (scikit-learn's C).
     random_state : int, RandomState, Generator or None, default=None
@@ -60,7 +60,11 @@ class LsaLogistic(LinkBaseline):
     array([ True])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_components": [WHOLE], **LOGISTIC, "random_state": SEED}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [WHOLE_CONSTRAINT],
+        **LOGISTIC_CONSTRAINTS,
+        "random_state": SEED_CONSTRAINT,
+    }
 
     n_components: int = 100
     _: KW_ONLY
@@ -111,11 +115,11 @@ class LdaCosine(LinkBaseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_topics": [WHOLE],
-        "alpha": [POSITIVE],
-        "beta": [POSITIVE],
-        "max_iter": [WHOLE],
-        "random_state": SEED,
+        "n_topics": [WHOLE_CONSTRAINT],
+        "alpha": [POSITIVE_CONSTRAINT],
+        "beta": [POSITIVE_CONSTRAINT],
+        "max_iter": [WHOLE_CONSTRAINT],
+        "random_state": SEED_CONSTRAINT,
     }
 
     n_topics: int = 20
@@ -145,8 +149,8 @@ class LdaCosine(LinkBaseline):
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
         """Return word probabilities of documents of which only links are known.
 
-        They are the topics, mixed by the mean proportions of the linked documents. A document without links gets all
-        topics in equal parts, as the prior has them.
+        They are the topics, mixed by the mean proportions of the linked documents. A document without links gets equal
+        shares of all topics, as in the prior.
 
         Parameters
         ----------
@@ -177,20 +181,20 @@ class LdaCosine(LinkBaseline):
 
 @dataclass(eq=False, repr=False)
 class LdaLogistic(LdaCosine):
-    """scikit-learn's LDA, and then a logistic regression on all products of a topic here and a topic there.
+    """scikit-learn's LDA, and then a logistic regression on products of topic shares of the source and the target.
 
     It has the link function of the paper's models with full weights, but its topics are learned without links. Links in
-    a directed network have a source and a target: for direction "both" the score is the probability of a link either
-    way, 1 - (1 - p)(1 - p').
+    a directed network have a source and a target: for direction "both" the score is the probability of a link in either
+    direction, 1 - (1 - p)(1 - p').
 
     Parameters
     ----------
     n_topics : int, default=20
-        Number of topics; the regression has its square of weights, and its matrix a row of as many numbers per pair.
+        Number of topics, K; the regression has K ** 2 weights, and as many features for each pair.
     alpha, beta, max_iter
         As in `LdaCosine`.
     negatives : float, default=5
-        Non-links to learn from: from 1 on, per link; below 1, as a fraction of all unlinked pairs.
+        Non-links to learn from: 1 or more, per link; below 1, as a fraction of all unlinked pairs.
     weight_variance : float, default=10.0
         Prior variance of the regression's weights (scikit-learn's C).
     random_state : int, RandomState, Generator or None, default=None
@@ -207,7 +211,10 @@ class LdaLogistic(LdaCosine):
     (1, 4)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**LdaCosine._parameter_constraints, **LOGISTIC}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LdaCosine._parameter_constraints,
+        **LOGISTIC_CONSTRAINTS,
+    }
 
     _: KW_ONLY
     negatives: float = 5
@@ -242,11 +249,11 @@ class LdaLogistic(LdaCosine):
 def training_pairs(network: DocumentNetwork, negatives: float, seed: np.random.SeedSequence) -> TrainingPairs:
     """Return links and sampled non-links; raise if there are no links or no non-links."""
     if network.n_links == 0:
-        raise DataError("the network has no links to learn from; use a baseline that needs none, as TfidfCosine.")
+        raise DataError("the network has no links to learn from; use a baseline that needs none, such as TfidfCosine.")
     pairs = sample_pairs(network.links, network.n_documents, network.directed, negatives, np.random.default_rng(seed))
     if pairs.label.all():
         raise DataError(
-            f"there is no non-link to tell the {numbered(network.n_links, 'link')} from, where every pair is linked; "
+            f"every pair is linked, so there are no non-links to compare the {numbered(network.n_links, 'link')} with; "
             "use a baseline that does not learn from links."
         )
     return pairs

@@ -14,10 +14,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.evaluation.baselines.base import LinkBaseline, linked_documents, unigram
-from linktopics.features.degree import Links
+from linktopics.features.degree import LinkIndex
 from linktopics.network import DocumentNetwork
 
-SHARE = Interval(Real, 0, 1, closed="both")
+SHARE_CONSTRAINT = Interval(Real, 0, 1, closed="both")
 
 
 class TfidfCosine(LinkBaseline):
@@ -54,7 +54,7 @@ class BM25(LinkBaseline):
     k1 : float, default=1.2
         How slowly repeating a word in a candidate saturates; at 0 only presence counts.
     b : float, default=0.75
-        How much long candidates are held back, from 0 to 1.
+        How strongly scores of long candidates are reduced, from 0 to 1.
 
     References
     ----------
@@ -71,7 +71,7 @@ class BM25(LinkBaseline):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k1": [Interval(Real, 0, None, closed="left")],
-        "b": [SHARE],
+        "b": [SHARE_CONSTRAINT],
     }
 
     def __init__(self, k1: float = 1.2, b: float = 0.75) -> None:
@@ -111,14 +111,14 @@ class TfidfNeighbours(TfidfCosine):
     array([[1., 1., 0.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"smoothing": [SHARE]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"smoothing": [SHARE_CONSTRAINT]}
 
     def __init__(self, smoothing: float = 0.5) -> None:
         self.smoothing = smoothing
 
     def _fit(self, network: DocumentNetwork) -> None:
         super()._fit(network)
-        self._candidates = self._vectors(self._candidates, Links(network).neighbours)
+        self._candidates = self._vectors(self._candidates, LinkIndex(network).neighbours)
         self._smoothing = self.smoothing
 
     def _vectors(self, own: csr_array, around: csr_array) -> csr_array:
@@ -162,7 +162,7 @@ class TfidfNeighbours(TfidfCosine):
 class TfidfCentroid(TfidfNeighbours):
     """TF-IDF cosine of the new document with the sum of the unit vectors of the candidate and its training neighbours.
 
-    The hardest of the plain baselines on Cora, Citeseer and WebKB.
+    The hardest to beat of the simple baselines on Cora, Citeseer and WebKB.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from linktopics.evaluation.baselines.base import LinkBaseline, unigram
-from linktopics.features.degree import Links
+from linktopics.features.degree import LinkIndex
 from linktopics.network import DocumentNetwork
 from linktopics.network.inputs import resolve_links, seed_sequence
 
@@ -35,7 +35,7 @@ class DegreeOnly(LinkBaseline):
     """
 
     def _fit(self, network: DocumentNetwork) -> None:
-        links = Links(network)
+        links = LinkIndex(network)
         self._degrees = {"out": links.n_in, "in": links.n_out, "both": links.n_neighbours}
 
     def _scores(self, counts: csr_array, chosen: NDArray[np.int64], direction: str) -> NDArray[np.float64]:
@@ -47,7 +47,7 @@ class DegreeOnly(LinkBaseline):
         Parameters
         ----------
         links, linked_by
-            As in `TfidfNeighbours.word_probabilities`; only their number counts.
+            As in `TfidfNeighbours.word_probabilities`; only the number of documents is used.
 
         Returns
         -------
@@ -70,7 +70,7 @@ class DegreeOnly(LinkBaseline):
 class RandomScores(LinkBaseline):
     """Uniform random scores.
 
-    They are drawn from the seed and the new document's own words, so that the same document always gets the same.
+    They depend on the seed and the new document's words, so that the same document always gets the same scores.
 
     Parameters
     ----------

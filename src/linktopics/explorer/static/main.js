@@ -1,15 +1,15 @@
 // The frame of the pages: the page that is shown, and the navigation.
-import { Atlas } from "./atlas.js";
-import { make, replace } from "./dom.js";
-import { showDocuments } from "./documents.js";
-import { showGraph } from "./graph.js";
-import { showOverview } from "./overview.js";
-import { openSource } from "./source.js";
-import { hideTip, watchTips } from "./tips.js";
-import { showTopics } from "./topics.js";
-import { showWeights } from "./weights.js";
-import { notice } from "./widgets.js";
-import { showWrite } from "./write.js";
+import { Model } from "./lib/model.js";
+import { make, replace } from "./lib/dom.js";
+import { showDocuments } from "./pages/documents.js";
+import { showGraph } from "./pages/graph.js";
+import { showOverview } from "./pages/overview.js";
+import { openSource } from "./lib/source.js";
+import { hideTip, watchTips } from "./lib/tips.js";
+import { showTopics } from "./pages/topics.js";
+import { showWeights } from "./pages/weights.js";
+import { notice } from "./lib/widgets.js";
+import { showWrite } from "./pages/write.js";
 
 const PAGES = [
   { path: "", name: "Overview", show: showOverview },
@@ -17,7 +17,7 @@ const PAGES = [
   { path: "graph", name: "Graph", show: showGraph },
   { path: "topics", name: "Topics", show: showTopics },
   { path: "documents", name: "Documents", show: showDocuments },
-  { path: "write", name: "Write", show: showWrite, asks: true },
+  { path: "write", name: "Write", show: showWrite, needsServer: true },
 ];
 
 /** The page, the rest of the path and the query of a hash such as `#/topics/3?x=1`. */
@@ -25,20 +25,20 @@ function routeOf(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [name = "", which] = path.split("/");
   const number = which === undefined || which === "" ? null : Number(which);
-  return { name, which: Number.isInteger(number) ? number : null, asked: new URLSearchParams(query) };
+  return { name, which: Number.isInteger(number) ? number : null, query: new URLSearchParams(query) };
 }
 
 class Frame {
-  constructor(atlas) {
-    this.atlas = atlas;
+  constructor(model) {
+    this.model = model;
     this.main = document.getElementById("main");
-    this.pages = PAGES.filter((page) => atlas.source.canAsk || !page.asks);
+    this.pages = PAGES.filter((page) => model.source.hasTextQueries || !page.needsServer);
     this.links = this.pages.map((page) => make("a", { href: `#/${page.path}` }, page.name));
     this.turn = 0;
     replace(document.getElementById("header"),
-      make("a", { class: "brand", href: "#/" }, atlas.meta.title),
+      make("a", { class: "brand", href: "#/" }, model.meta.title),
       make("nav", { "aria-label": "Pages" }, this.links), themeButton());
-    replace(document.getElementById("footer"), footerOf(atlas.meta));
+    replace(document.getElementById("footer"), footerOf(model.meta));
     addEventListener("hashchange", () => this.show(true));
     document.getElementById("skip").addEventListener("click", (event) => {
       event.preventDefault(); // the hash names pages, not places
@@ -47,7 +47,7 @@ class Frame {
   }
 
   async show(moved) {
-    const { name, which, asked } = routeOf(location.hash);
+    const { name, which, query } = routeOf(location.hash);
     const page = this.pages.find((each) => each.path === name);
     this.turn += 1;
     const turn = this.turn;
@@ -63,14 +63,14 @@ class Frame {
     this.main.setAttribute("aria-busy", "true");
     let content;
     try {
-      content = page ? await page.show(this.atlas, which, asked) : notice("There is no such page.", "wrong");
+      content = page ? await page.show(this.model, which, query) : notice("There is no such page.", "wrong");
     } catch (error) {
       content = notice(error.message, "wrong");
     }
-    if (turn !== this.turn) return; // another page was asked for meanwhile
+    if (turn !== this.turn) return; // another page was requested in the meantime
     this.main.removeAttribute("aria-busy");
     replace(this.main, content);
-    document.title = page?.path ? `${page.name} · ${this.atlas.meta.title}` : this.atlas.meta.title;
+    document.title = page?.path ? `${page.name} · ${this.model.meta.title}` : this.model.meta.title;
     if (moved) {
       scrollTo(0, 0);
       this.main.focus({ preventScroll: true });
@@ -104,7 +104,7 @@ async function begin() {
   watchTips();
   try {
     const source = openSource();
-    const frame = new Frame(new Atlas(await source.meta(), source));
+    const frame = new Frame(new Model(await source.meta(), source));
     await frame.show(false);
   } catch (error) {
     replace(document.getElementById("main"), notice(`This model cannot be shown: ${error.message}`, "wrong"));

@@ -190,7 +190,7 @@ class TestEveryBaseline:
 
     @pytest.mark.parametrize("top", [0, -3, 2.0, "all"])
     def test_top_from_one_on(self, baseline, top):
-        with pytest.raises(ValueError, match=r"top is .*whole number from 1 on"):
+        with pytest.raises(ValueError, match=r"top is .*whole number of at least 1"):
             baseline.fit(NETWORK).suggest_links(NEW, top=top)
 
     def test_wrong_direction_and_words(self, baseline):

@@ -125,7 +125,7 @@ class TestNothingToLearnFrom:
             kind().fit(DocumentNetwork(DENSE[:5]))
 
     def test_no_non_links(self, kind):
-        with pytest.warns(NetworkWarning, match="nothing to differ from; 5 per link"):
+        with pytest.warns(NetworkWarning, match="nothing to compare the links with; 5 per link"):
             kind(negatives=0.0001).fit(NETWORK)
-        with pytest.raises(DataError, match="where every pair is linked"):
+        with pytest.raises(DataError, match="every pair is linked, so there are no non-links"):
             kind().fit(DocumentNetwork(DENSE[:2], [(0, 1), (1, 0)]))
