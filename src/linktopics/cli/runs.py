@@ -47,7 +47,7 @@ def training_options(chosen: Mapping[str, Any], folder: ModelFolder) -> dict[str
 def check_settings(model: RelationalTopicModel) -> None:
     """Raise DataError, with the name of the option, if a parameter is invalid."""
     try:
-        model._validate_params()
+        model.check_parameters()
     except ValueError as error:
         message = str(error)
         for option, name in PARAMETERS.items():

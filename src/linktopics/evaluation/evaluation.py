@@ -92,7 +92,7 @@ def make_model(name: str, n_topics: int = 20, **parameters: Any) -> Any:
     }
     if name not in classes:
         raise ValueError(f"no model is called {name!r}; the names are {', '.join(classes)}.")
-    known = classes[name]._get_param_names()
+    known = list(classes[name]().get_params())
     unknown = [parameter for parameter in parameters if parameter not in known]
     if unknown:
         raise ValueError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}.")

@@ -98,7 +98,7 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     model.set_params(**{name: False for name in model.get_params() if _suffix(name) == "verbose"})
     with ignore_mixing_warnings():
         if isinstance(model, RelationalTopicModel):
-            model._validate_params()  # before minutes of compiling
+            model.check_parameters()  # before minutes of compiling
             _warm_up(model.n_topics, model.loss, model.weights, model.sampler, network.directed)
         start = time.perf_counter()
         model.fit(training)
@@ -108,7 +108,7 @@ def _row(network: DocumentNetwork, task: Task) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NetworkWarning)  # about test documents without words, given already
         # Features of pairs may ask for ids and columns; models of other packages take counts.
-        reads_networks = getattr(model, "_reads_networks", False)
+        reads_networks = getattr(model, "reads_networks", False)
         documents = network.subset(task.test).without_links() if reads_networks else counts
         row |= _score_links(model, documents, truth, task)
         if task.words and hasattr(model, "word_probabilities"):

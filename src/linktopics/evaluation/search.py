@@ -164,9 +164,9 @@ class LinkSearchCV(MetaEstimatorMixin, BaseEstimator):
         return [combinations[number] for number in sorted(order[: self.n_candidates])]
 
     @property
-    def _reads_networks(self) -> bool:
+    def reads_networks(self) -> bool:
         """Whether new documents may be a network, because the model uses their ids and columns."""
-        return getattr(self.estimator, "_reads_networks", False)
+        return getattr(self.estimator, "reads_networks", False)
 
     def predict_links(self, documents: Any, candidates: Any = None, direction: str = "both") -> NDArray[np.float64]:
         """Return the scores that the best model gives to links; see its own `predict_links`."""

@@ -24,6 +24,7 @@ from linktopics.network import DocumentNetwork
 from linktopics.network.report import summary_lines
 from linktopics.registry import METRICS
 from linktopics.storage.folder import ModelFolder
+from linktopics.storage.run_writer import VERSIONED_PACKAGES
 
 MAX_TRACE_POINTS = 300
 """Points of a trace."""
@@ -34,7 +35,7 @@ MAX_LABELS = 100
 HIDDEN_PARAMETERS = ("n_jobs", "verbose", "seed_words")
 """Parameters that do not define the model, or are too long to show."""
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polyagamma", "pandas")
+PACKAGES = (*VERSIONED_PACKAGES, "pandas")
 
 
 def describe_data(network: DocumentNetwork, fingerprint: str) -> dict[str, Any]:

@@ -15,3 +15,7 @@ class CountEstimator(BaseEstimator):
         tags.input_tags.positive_only = True
         tags.input_tags.categorical = True  # whole numbers, as counts are
         return tags
+
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is invalid, as `fit` does."""
+        self._validate_params()

@@ -241,7 +241,7 @@ class RelationalTopicModel(WordPredictionMixin, ClassNamePrefixFeaturesOutMixin,
     ((2, 6), (2, 2))
     """
 
-    _reads_networks = True  # as new documents, for their ids and columns
+    reads_networks = True  # as new documents, for their ids and columns
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_topics": [_between(Integral, 1, 32767)],
         "loss": [StrOptions(LOSSES.keys())],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from linktopics.errors import DataError
 from linktopics.network import DocumentNetwork
 from linktopics.sampler import Seeds
+from linktopics.utils.checks import is_whole_number
 
 SEED_SHARE, MIN_SEED_TOKENS = 0.01, 10
 """Default prior tokens of a seed word: this share of the tokens of an average topic, and at least this many."""
@@ -33,7 +33,7 @@ def resolve_seed_words(seed_words: Any, seed_weight: int | None, n_topics: int, 
     """
     entries: list[tuple[int, int]] = []
     for topic, words in _words_by_topic(seed_words).items():
-        if isinstance(topic, bool) or not isinstance(topic, Integral) or not 0 <= int(topic) < n_topics:
+        if not is_whole_number(topic, 0) or int(topic) >= n_topics:
             raise ValueError(f"seed_words names topic {topic!r}; topics are numbered from 0 to {n_topics - 1}.")
         if isinstance(words, str) or not isinstance(words, Iterable):
             raise ValueError(f"seed_words of topic {topic} are {words!r}; pass a list of words.")
@@ -57,7 +57,7 @@ def _words_by_topic(seed_words: Any) -> Mapping[Any, Any]:
 def _word_index(word: Any, network: DocumentNetwork) -> int:
     """Return the index of a word; without a vocabulary, words are given by index."""
     if network.vocabulary is None:
-        if isinstance(word, bool) or not isinstance(word, Integral) or not 0 <= int(word) < network.n_words:
+        if not is_whole_number(word, 0) or int(word) >= network.n_words:
             raise DataError(
                 f"the seed word {word!r} is not a word index from 0 to {network.n_words - 1}, and the network has "
                 "no vocabulary to look it up in; pass vocabulary= when making the network, or indices."

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -132,16 +131,19 @@ def word_probabilities(
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
-class WordPredictionMixin:
-    """A model with `word_probabilities` can also list the words."""
+class WordModel(Protocol):
+    """A fitted model that predicts words."""
 
     network_: DocumentNetwork
 
-    @abstractmethod
     def word_probabilities(self, links: Any, linked_by: Any = None) -> NDArray[np.float64]:
         """Return the probabilities of words in new documents of which only links are known."""
 
-    def predict_words(self, links: Any = None, *, linked_by: Any = None, top: int = 10) -> pd.DataFrame:
+
+class WordPredictionMixin:
+    """A model with `word_probabilities` can also list the words."""
+
+    def predict_words(self: WordModel, links: Any = None, *, linked_by: Any = None, top: int = 10) -> pd.DataFrame:
         """Return the words that links predict, most probable first.
 
         Parameters

@@ -9,6 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def is_whole_number(value: Any, least: int) -> bool:
+    """Return whether a value is a whole number of at least `least`; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
 def check_whole_number(name: str, value: Any, least: int) -> None:
     """Raise ValueError if a parameter is not a whole number of at least `least`; True and False are rejected.
 
@@ -19,7 +24,7 @@ def check_whole_number(name: str, value: Any, least: int) -> None:
     Traceback (most recent call last):
     ValueError: top is 0; it must be a whole number of at least 1.
     """
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+    if not is_whole_number(value, least):
         raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}.")
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from linktopics.utils.atomic_write import atomic_write
+
 WIDTH = 100
 """Columns that all output fits in, unless a terminal is narrower."""
 
@@ -101,4 +103,5 @@ def save_svg(content: Iterable[RenderableType], path: Path, title: str) -> None:
     svg = svg.replace("Fira Code, monospace", "Menlo, Consolas, 'DejaVu Sans Mono', monospace")
     # Some programs strip even no-break spaces at the start of a text, which right-aligned columns need.
     svg = svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
-    path.write_text(re.sub(r"\s*\n\s*", "\n", svg), encoding="utf-8")
+    with atomic_write(path, "picture") as new:
+        new.write_text(re.sub(r"\s*\n\s*", "\n", svg), encoding="utf-8")

@@ -118,7 +118,7 @@ def test_models_are_asked_about_counts(calls):
 class Reader(Overlap):
     """Takes a network of new documents, as models do whose features ask for ids and columns."""
 
-    _reads_networks = True
+    reads_networks = True
 
     def predict_links(self, documents, candidates=None, direction="both"):
         scores = super().predict_links(documents.counts, candidates, direction)

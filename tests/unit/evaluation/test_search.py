@@ -163,7 +163,7 @@ def test_inside_evaluate_it_sees_training_documents_only(calls):
 class Reader(Noisy):
     """Takes a network of new documents, as models do whose features ask for ids and columns."""
 
-    _reads_networks = True
+    reads_networks = True
 
     def predict_links(self, documents, candidates=None, direction="both"):
         assert documents.n_links == 0
