@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +20,7 @@ from linktopics.evaluation.folds import seeded
 from linktopics.network import DocumentNetwork
 from linktopics.registry import METRICS
 from linktopics.utils.checks import check_whole_number
+from linktopics.utils.estimator_bases import BaseEstimator, MetaEstimatorMixin
 
 
 def _predicts_words(search: LinkSearchCV) -> bool:

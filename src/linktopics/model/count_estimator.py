@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
+
+from linktopics.utils.estimator_bases import BaseEstimator
 
 
 class CountEstimator(BaseEstimator):

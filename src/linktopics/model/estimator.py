@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -45,6 +44,7 @@ from linktopics.sampler.settings import LINK_RANGE, PRIOR_RANGE
 from linktopics.storage import Checkpoint, ModelFolder, RunWriter, hold_checkpoint, load_run
 from linktopics.storage.manifest import format_error
 from linktopics.utils.checks import check_whole_number
+from linktopics.utils.estimator_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from linktopics.utils.user_warnings import warn_user
 
 if TYPE_CHECKING:

@@ -39,7 +39,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import digamma, expit, gammaln, log_expit, softmax
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -55,6 +54,7 @@ from linktopics.network.inputs import (
 )
 from linktopics.network.pairs import TrainingPairs, sample_pairs
 from linktopics.prediction.words_from_links import WordPredictionMixin
+from linktopics.utils.estimator_bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 Array = NDArray[np.float64]
 
