@@ -43,6 +43,15 @@ def never(*_, **__):
     raise AssertionError("the work was begun")
 
 
+def test_negatives_as_in_fit(data):
+    arguments = [data, "--model=linktopics", "--folds=2", "--topics=2", "--burn-in=2", "--samples=1"]
+    accepted = run(*arguments, "--chains=1", "--negatives=auto")
+    assert accepted.exit_code == 0, accepted.stderr
+    refused = run(*arguments, "--negatives=many")
+    assert refused.exit_code == 2
+    assert "negatives is 'many'; it must be auto or a number." in refused.stderr
+
+
 def test_help_is_light_and_has_an_example():
     code = """
 import sys

@@ -19,7 +19,7 @@ from linktopics import RelationalTopicModel
 from linktopics.cli.app import app
 from linktopics.sampler.runner import Chain
 from linktopics.storage import RunWriter
-from support.command_line import QUICK, asked, interrupt_at, manifest, raiser, run, succeed
+from support.command_line import QUICK, asked, interrupt_at, manifest, raiser, run, succeed, write_network
 from support.marks import some_long
 from support.small_models import ASKED, LINKS, TEXTS, assert_same
 
@@ -112,6 +112,36 @@ def test_suggestions_either_way_are_between_the_larger_and_the_sum(model):
     for id, either in found["both"].items():
         out, into = found["out"][id], found["in"][id]
         assert max(out, into) * (1 - 1e-9) <= either <= (out + into) * (1 + 1e-9)
+
+
+@pytest.fixture(scope="module")
+def with_columns(tmp_path_factory):
+    """Fit a model that compares tags and years."""
+    folder = tmp_path_factory.mktemp("columns")
+    data = write_network(folder / "data", {name: name for name in TEXTS}, str.title)
+    columns = ["--column=tags:overlap", "--column=year:difference"]
+    succeed("fit", data, "-o", folder / "model", *QUICK, "--feature=none", *columns)
+    return folder / "model"
+
+
+def test_what_is_not_known_of_a_text_is_average(with_columns, tmp_path):
+    told = succeed("suggest", with_columns, "--text", ASKED, "--format=table").stdout
+    assert "Not known of the text, and treated as average: tags, year." in " ".join(told.split())
+    found = {}
+    for tags in ("sky", "pet"):
+        draft = tmp_path / f"{tags}.md"
+        draft.write_text(f"---\ntags: [{tags}]\n---\n{ASKED}\n", encoding="utf-8")
+        rows = asked("suggest", with_columns, "--file", draft, "--top=99")["suggestions"]
+        found[tags] = {row["id"]: row["score"] for row in rows}
+        shown = succeed("suggest", with_columns, "--file", draft, "--format=table").stdout
+        assert "treated as average: year." in " ".join(shown.split())
+    assert found["sky"] != found["pet"]
+
+
+def test_undirected_links_are_counted_as_such(tmp_path):
+    data = write_network(tmp_path / "data", {name: name for name in TEXTS}, str.title)
+    told = succeed("fit", data, "-o", tmp_path / "model", *QUICK, "--undirected").stdout
+    assert re.findall(r"(\w+) links?\b", told.partition("RelationalTopicModel")[0]) == ["undirected"]
 
 
 def test_suggestions_tell_of_unknown_words(model):

@@ -1,8 +1,7 @@
 """The Python on the pages of the documentation runs, and their links lead somewhere.
 
-The blocks of a page run one after the other, in one namespace and an empty folder. What a page takes for granted
-(texts, links, a network) is made by Python in a comment at its top, ``<!-- test setup ... -->``. Fits are made small,
-whatever the page says.
+The blocks of a page run one after the other, in one namespace and an empty folder, and nothing else does: a page shows
+all that its reader has to type. Fits are made small, whatever the page says.
 """
 
 import re
@@ -17,11 +16,11 @@ DOCS = ROOT / "docs"
 if not DOCS.is_dir():
     pytest.skip("docs/ is not here: an installed package or a source archive has none", allow_module_level=True)
 
-RUN = sorted([DOCS / "index.md", DOCS / "model.md", *DOCS.glob("how-to/*.md")])
+RUN = sorted([DOCS / "index.md", *DOCS.glob("how-to/*.md")])
 LONG = ("choosing-settings", "large-networks", "evaluating-honestly")
 FOLDERS = ("docs", "examples", "studies", "benchmarks")
 LINKED = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in ROOT.glob(f"{folder}/**/*.md"))])
-CODE = re.compile(r"^```python\n(.*?)^```$|^<!-- test setup\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NO_TEXT = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"]\((?!\w+:|#)([^)#\s]+)")
 SMALL = {"n_topics": 8, "n_burn_in": 5, "n_samples": 2, "thin": 1, "n_chains": 1}
@@ -56,7 +55,7 @@ def test_python_on_the_page_runs(page, tmp_path, shared_cache, monkeypatch):
     namespace = {}
     for block in CODE.finditer(text):
         lines_above = text.count("\n", 0, block.start()) + 1  # so that a traceback has the page's line numbers
-        exec(compile("\n" * lines_above + (block[1] or block[2]), str(page), "exec"), namespace)
+        exec(compile("\n" * lines_above + block[1], str(page), "exec"), namespace)
     assert namespace, "there is no Python on this page; leave it out of RUN"
 
 

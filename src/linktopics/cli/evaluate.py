@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linktopics.cli.defaults import default
-from linktopics.cli.fit import LINK_COST
-from linktopics.cli.options import Data, Debug, Seed, given, option
+from linktopics.cli.fit import LINK_COST, read_negatives
+from linktopics.cli.options import Data, Debug, Seed, describe_size, given, option
 from linktopics.cli.output import print_lines
 from linktopics.errors import LinktopicsError
 
@@ -40,7 +40,7 @@ MODEL_HELP = (
 DEFAULT_MODELS = ["linktopics", "Gibbs-gRTM", "tfidf", "tfidf-centroid"]
 
 OVERWRITE_HELP = "Let --output replace an existing file, even if it is not a result of linktopics evaluate."
-NEGATIVES_HELP = "Non-links: a fraction below 1, or a number per link."
+NEGATIVES_HELP = "Non-links: auto, a fraction below 1, or a number per link."
 
 FIRST_METRICS = ("link_rank", "auc", "hits_at_20", "mrr")
 """Metrics that stand first in the table; others follow as they were registered."""
@@ -69,7 +69,7 @@ def evaluate(
     samples: Annotated[int | None, gibbs("Posterior samples per chain.", min=1, show_default=both("n_samples"))] = None,
     chains: Annotated[int | None, gibbs("Independent chains.", min=1, show_default=both("n_chains"))] = None,
     link_cost: Annotated[float | None, gibbs("Weight of a link in the loss.", show_default=LINK_COST)] = None,
-    negatives: Annotated[float | None, gibbs(NEGATIVES_HELP, min=0, show_default=both("negatives"))] = None,
+    negatives: Annotated[str | None, gibbs(NEGATIVES_HELP, metavar="auto|X", show_default=both("negatives"))] = None,
     alpha: Annotated[float | None, gibbs("Prior tokens per document.", show_default=f"{default('alpha'):g}")] = None,
     debug: Debug = False,
 ) -> None:
@@ -82,7 +82,12 @@ def evaluate(
     lower is better.
     """
     chosen = given(
-        n_burn_in=burn_in, n_samples=samples, n_chains=chains, link_cost=link_cost, negatives=negatives, alpha=alpha
+        n_burn_in=burn_in,
+        n_samples=samples,
+        n_chains=chains,
+        link_cost=link_cost,
+        alpha=alpha,
+        negatives=None if negatives is None else read_negatives(negatives),
     )
     from linktopics.datasets import open_network
     from linktopics.evaluation import evaluation
@@ -106,7 +111,8 @@ def evaluate(
         check_output_path(output, "result", _is_result, overwrite=overwrite)
     network = open_network(data)
     result = evaluation.evaluate(network, models, folds, words=words, n_jobs=jobs, random_state=seed, resume=resume)
-    print_lines(data, repr(network), f"{folds} folds over documents, seed {seed}: mean ± standard deviation", "")
+    how = f"{folds} folds over documents, seed {seed}: mean ± standard deviation"
+    print_lines(f"{data}: {describe_size(network)}", how, "")
     console = make_console()
     for table in results_tables(result, console.width):
         console.print(table)

@@ -15,7 +15,7 @@ import typer
 
 from linktopics.cli import options
 from linktopics.cli.defaults import default
-from linktopics.cli.options import READING, SAMPLING, count, option, read_network, real, registered
+from linktopics.cli.options import READING, SAMPLING, count, describe_size, option, read_network, real, registered
 from linktopics.cli.output import print_lines
 from linktopics.errors import DataError
 from linktopics.registry import FEATURES, LOSSES
@@ -166,7 +166,8 @@ def _read(model: RelationalTopicModel, chosen: Mapping[str, Any]) -> DocumentNet
     resolve_seed_words(model.seed_words, model.seed_weight, model.n_topics, network)  # for its errors
     check_tokens(network)
     check_sizes(network)
-    print_lines(f"{chosen['data']}: {repr(network).partition('(')[2].removesuffix(')')}")
+    used = network.to_undirected() if model.directed is False and network.directed else network
+    print_lines(f"{chosen['data']}: {describe_size(used)}")
     if not network.n_links:
         print_lines("there are no links: topics come from words alone, and links cannot be suggested.")
     sweeps = model.n_burn_in + model.n_samples * model.thin
@@ -184,7 +185,7 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     if "calibration" in chosen:
         parameters["calibration"] = None if chosen["calibration"] == "none" else chosen["calibration"]
     if "negatives" in chosen:
-        parameters["negatives"] = _negatives(chosen["negatives"])
+        parameters["negatives"] = read_negatives(chosen["negatives"])
     if "seed_words" in chosen:
         parameters["seed_words"] = _seed_words(chosen["seed_words"])
     if "feature" in chosen or "column" in chosen:
@@ -199,7 +200,8 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def _negatives(given: Any) -> Any:
+def read_negatives(given: Any) -> Any:
+    """Return the number of non-links as the model takes it."""
     if given == "auto":
         return given
     try:

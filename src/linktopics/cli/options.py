@@ -182,6 +182,11 @@ def _vectorizer(options: Mapping[str, Any]) -> Any:
     return vectorizer
 
 
+def describe_size(network: DocumentNetwork) -> str:
+    """Return the numbers of documents, words, tokens and links."""
+    return repr(network).partition("(")[2].removesuffix(")")
+
+
 def find_id(network: DocumentNetwork, written: str) -> Any:
     """Return the id with this text; the id may be a number."""
     known = {str(id): id for id in reversed(network.ids.tolist())}

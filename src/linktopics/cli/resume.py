@@ -56,7 +56,7 @@ def resume(
         if not more and fitted.training_run.finished:  # the checkpoint before a damaged one
             raise _finished(model)
         done = min(chain.state.iteration for chain in fitted.training_run.chains)
-        print_lines(f"{fitted.training_run.network!r}, from sweep {done:,} on")
+        print_lines(f"{model}: {options.describe_size(fitted.training_run.network)}, from sweep {done:,} on")
         started = time.perf_counter()
         fitted.resume(burn_in, samples, **training)
     show_fit(fitted, model, time.perf_counter() - started)

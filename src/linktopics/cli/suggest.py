@@ -50,18 +50,22 @@ def suggest(
         raise DataError("--search index needs faiss: pip install 'linktopics[index]', or leave the option out.")
     fitted = RelationalTopicModel.load(model)
     facts: dict[str, Any] = {"direction": direction, "interval": interval}
+    unknown: list[str] = []
     options: dict[str, Any] = {"top": top, "direction": direction, "interval": interval, "search": search}
     if id is not None:
         facts["id"] = find_id(fitted.network_, id)
         frame = fitted.suggest_links_for([facts["id"]], **options)
         title = f"Suggested links of {one_line(str(facts['id']))}"
     else:
-        read = text or "" if file is None else _read_text(file)
+        read, tags = (text or "", []) if file is None else _read_text(file)
         _check_text(fitted.network_, read)
-        frame = fitted.suggest_links(read, **options)
+        known = {"tags": tags} if tags else {}
+        columns = {name: [known.get(name)] for name in fitted.network_.columns}
+        unknown = [name for name in columns if name not in known]
+        frame = fitted.suggest_links(fitted.network_.new_documents([read], columns=columns), **options)
         title = "Suggested links"
     rows = [{**row, "why": _reasons(row["why"])} for row in frame.drop(columns="document").to_dict("records")]
-    columns = [
+    shown = [
         TableColumn("id", only="plain"),
         TableColumn("title", only="plain"),
         TableColumn("probability", format_percent, right=True),
@@ -74,7 +78,9 @@ def suggest(
         "cover all uncertainty. Before each reason: its share of all positive contributions."
     )
     notes = [note if rows else "There is no document to suggest: it is linked with all of them."]
-    emit(CommandResult("suggest", columns, rows, "suggestions", facts, title, notes), format)
+    if unknown:
+        notes.append(f"Not known of the text, and treated as average: {', '.join(unknown)}.")
+    emit(CommandResult("suggest", shown, rows, "suggestions", facts, title, notes), format)
 
 
 def _reasons(why: str) -> list[str]:
@@ -105,16 +111,18 @@ def _check_text(network: DocumentNetwork, text: str) -> None:
         )
 
 
-def _read_text(file: Path) -> str:
+def _read_text(file: Path) -> tuple[str, list[str]]:
+    """Return a text, without the syntax of Markdown, and its tags."""
     from linktopics.readers.files import read_lines
     from linktopics.readers.markdown import read_note
 
     if str(file) == "-":
-        return _read_standard_input()
+        return _read_standard_input(), []
     lines = read_lines(file)
     if file.suffix.lower() in (".md", ".markdown"):
-        return read_note(lines, indented_code=True).text
-    return "\n".join(lines)
+        note = read_note(lines, indented_code=True)
+        return note.text, note.tags
+    return "\n".join(lines), []
 
 
 def _read_standard_input() -> str:

@@ -7,6 +7,7 @@ import os
 import pickle
 import time
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +22,7 @@ from sklearn.base import clone
 
 from linktopics import __version__
 from linktopics.errors import DataError, LinktopicsError, NetworkWarning, SamplingError, ignore_mixing_warnings
-from linktopics.evaluation.metrics import link_ranks, word_ranks
+from linktopics.evaluation.metrics import Metric, link_ranks, word_ranks
 from linktopics.model.estimator import RelationalTopicModel
 from linktopics.network import DocumentNetwork
 from linktopics.network.pairs import links_between
@@ -177,7 +178,17 @@ def _score_links(model: Any, documents: Any, truth: csr_array, task: Task) -> di
 
 def _metrics(of: str, *arrays: NDArray[Any]) -> dict[str, float]:
     """Return all metrics that are functions of these arrays."""
-    return {name: float(metric.function(*arrays)) for name, metric in METRICS.items() if metric.of == of}
+    return {name: _value(name, metric, arrays) for name, metric in METRICS.items() if metric.of == of}
+
+
+def _value(name: str, metric: Metric, arrays: Sequence[NDArray[Any]]) -> float:
+    """Return the value of a metric, which may be from a plugin; name the metric if it fails."""
+    try:
+        return float(metric.function(*arrays))
+    except (LinktopicsError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"the metric {name!r} failed ({type(error).__name__}: {error}).") from error
 
 
 def _score_words(

@@ -144,6 +144,11 @@ class Documents:
         """Return the documents of a network."""
         return cls(network.counts, network.ids, network.columns)
 
+    @classmethod
+    def of_words(cls, counts: csr_array, network: DocumentNetwork) -> Documents:
+        """Return documents of which only words are known: all columns of the network are missing."""
+        return cls(counts, None, {name: np.full(counts.shape[0], None, dtype=object) for name in network.columns})
+
     def require_ids(self, feature: str) -> NDArray:
         """Return the ids; raise if there are none, naming the feature that needs them."""
         if self.ids is None:

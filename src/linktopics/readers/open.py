@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from linktopics.datasets.linqs import load_citeseer, load_cora, load_webkb
 from linktopics.datasets.stdlib import load_stdlib
-from linktopics.errors import DataError
+from linktopics.errors import DataError, LinktopicsError
 from linktopics.network import DocumentNetwork
 from linktopics.readers import Reader, accepted_forms
 from linktopics.readers.files import list_names
@@ -82,14 +83,39 @@ def open_network(
     if not (os.path.isdir(path) or os.path.isfile(path)):
         raise _not_there(str(data))
     try:
-        reader = _find_reader(path)
+        name, reader = _find_reader(path)
         if reader.gives == "counts":
             _check_counted(str(path), vectorizer, columns)
-            return DocumentNetwork(**reader.read(path, ()), strict=strict)
-        return DocumentNetwork.from_texts(**reader.read(path, columns), vectorizer=vectorizer, strict=strict)
+            return DocumentNetwork(**_read(name, reader, path, ()), strict=strict)
+        return DocumentNetwork.from_texts(**_read(name, reader, path, columns), vectorizer=vectorizer, strict=strict)
     except DataError as error:
         # errors about the documents as a whole, such as that no words are left, do not name the file
         raise error if str(path) in str(error) else DataError(f"{path}: {error}") from None
+
+
+def _read(name: str, reader: Reader, path: Path, columns: Sequence[str]) -> dict[str, Any]:
+    """Return what a reader gives, checked to be arguments of the function that makes the network."""
+    found = _call(name, path, reader.read, path, columns)
+    make = DocumentNetwork if reader.gives == "counts" else DocumentNetwork.from_texts
+    known = [argument for argument in signature(make).parameters if argument not in ("strict", "vectorizer")]
+    if not isinstance(found, Mapping) or not set(found) <= set(known):
+        given = ", ".join(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
+        raise DataError(
+            f"{path}: the reader {name!r} returned {given}; it must return a dict with some of {', '.join(known)}."
+        )
+    return dict(found)
+
+
+def _call(name: str, path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a function of a reader, which may be from a plugin; name the reader if it fails."""
+    try:
+        return function(*arguments)
+    except (LinktopicsError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(
+            f"{path}: the reader {name!r} failed ({type(error).__name__}: {error}); --debug shows where."
+        ) from error
 
 
 def _check_counted(what: str, vectorizer: Any, columns: Sequence[str]) -> None:
@@ -110,10 +136,11 @@ def _not_there(data: str) -> DataError:
     )
 
 
-def _find_reader(path: Path) -> Reader:
-    """Return the one reader that recognises a path; a fallback where there is no other."""
+def _find_reader(path: Path) -> tuple[str, Reader]:
+    """Return the name of the one reader that recognises a path, and it; a fallback where there is no other."""
     for is_fallback in (False, True):
-        found = [one for one in READERS.values() if one.is_fallback == is_fallback and one.recognises(path)]
+        readers = [(name, one) for name, one in READERS.items() if one.is_fallback == is_fallback]
+        found = [(name, one) for name, one in readers if _call(name, path, one.recognises, path)]
         if len(found) == 1:
             return found[0]
         if found:

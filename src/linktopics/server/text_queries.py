@@ -97,7 +97,7 @@ class TextQueryEngine:
             return []
         counts = stack_counts([(one.text.known, one.text.known_counts) for one in queries], self.network.n_words)
         shares = self.samples.infer(counts)
-        prepared = self.samples.predictor.features.prepare(Documents(counts))
+        prepared = self.samples.predictor.features.prepare(Documents.of_words(counts, self.network))
         new = NewDocuments(len(queries), list(shares), prepared)
         responses = self._topics(queries, shares)
         for direction in sorted({query.direction for query in queries}):
@@ -190,7 +190,8 @@ class TextQueryEngine:
         else:
             if not source.n_known:
                 raise DataError("The text has no word of the model's vocabulary; use words of its documents.")
-            documents = Documents(stack_counts([(source.known, source.known_counts)], self.network.n_words))
+            counts = stack_counts([(source.known, source.known_counts)], self.network.n_words)
+            documents = Documents.of_words(counts, self.network)
             table = predictor.explain(None, ids[target], documents)
             probability = float(predictor.predict(documents, [ids[target]], "out")[0, 0])
             ends = {"source": None, "linked": None}

@@ -138,7 +138,8 @@ class WordEffects:
     def _new_documents(self, words: NDArray[np.int64], counts: Array, shares: NDArray[np.float32]) -> NewDocuments:
         own, shape = csr_array(counts.astype(np.int32)), (len(counts), self.explorer.network.n_words)
         matrix = csr_array((own.data, words[own.indices], own.indptr), shape=shape)
-        return NewDocuments(len(counts), list(shares), self.samples.predictor.features.prepare(Documents(matrix)))
+        documents = Documents.of_words(matrix, self.explorer.network)
+        return NewDocuments(len(counts), list(shares), self.samples.predictor.features.prepare(documents))
 
     def _probability_changes(
         self, new: NewDocuments, candidates: NDArray[np.int64], directions: list[Direction]

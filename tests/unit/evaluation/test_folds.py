@@ -1,5 +1,6 @@
 """Folds: what a model gets to see, and what is scored, against definitions pair by pair."""
 
+import re
 import time
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 import linktopics.evaluation.folds as folds_module
 from linktopics import DataError, DocumentNetwork, NetworkWarning
 from linktopics.evaluation.evaluation import document_folds, evaluate
-from linktopics.evaluation.metrics import auc
+from linktopics.evaluation.metrics import auc, register_metric
 from linktopics.registry import METRICS
 from support.evaluated_models import Overlap, Wordy, planted, scores_of
 
@@ -310,3 +311,19 @@ def test_timings_are_those_of_the_model():
     assert np.isnan(row["words_seconds"])
     assert row["train_seconds"] >= 0.02
     assert row["test_seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (lambda ranks: "good", "the metric 'odd' failed (ValueError: could not convert string to float"),
+        (lambda ranks: ranks.nothing, "the metric 'odd' failed (AttributeError: "),
+    ],
+)
+def test_a_metric_of_a_plugin_that_fails(function, told):
+    register_metric("odd", of="link ranks", better="higher")(function)
+    try:
+        with pytest.raises(DataError, match=re.escape(told)):
+            evaluate(planted(), {"overlap": Overlap()}, folds=2)
+    finally:
+        del METRICS._found["odd"]

@@ -8,6 +8,8 @@ import pytest
 from linktopics import DataError, NetworkWarning
 from linktopics.datasets import load_stdlib, open_network
 from linktopics.readers import open as opening
+from linktopics.readers import register_reader
+from linktopics.registry import READERS
 from support.files import write_files
 
 LINQS = {"toy.content": "p1\t1\t0\tfruit\np2\t1\t1\tfruit\n", "toy.cites": "p1\tp2\n"}
@@ -35,6 +37,37 @@ def test_folders(form, suffix, kind, tmp_path):
     assert network.links.tolist() == links
     assert network.n_tokens == n_tokens
     assert network.directed
+
+
+@pytest.fixture
+def plugin():
+    """Register readers of files that end in .odd, and forget them afterwards."""
+
+    def register(read, recognises=lambda path: path.suffix == ".odd"):
+        register_reader("odd", form="odd files", recognises=recognises, gives="texts")(read)
+
+    yield register
+    READERS._found.pop("odd", None)
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (lambda path, columns: 1 / 0, "the reader 'odd' failed (ZeroDivisionError: division by zero); --debug shows"),
+        (lambda path: {}, "the reader 'odd' failed (TypeError: "),
+        (lambda path, columns: None, "the reader 'odd' returned NoneType; it must return a dict with some of texts, "),
+        (lambda path, columns: {"text": ["a"]}, "the reader 'odd' returned text; it must return a dict with some of"),
+    ],
+)
+def test_readers_of_plugins_that_fail(read, told, plugin, tmp_path):
+    plugin(read)
+    (tmp_path / "some.odd").write_text("x")
+    assert f"some.odd: {told}" in refusal(tmp_path / "some.odd")
+
+
+def test_a_plugin_that_cannot_tell_its_files(plugin, tmp_path):
+    plugin(lambda path, columns: {}, lambda path: path.no_such_attribute)
+    assert "the reader 'odd' failed (AttributeError" in refusal(write_files(tmp_path, NOTES))
 
 
 def test_other_names_in_ldac_folders(tmp_path):

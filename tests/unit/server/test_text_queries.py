@@ -7,7 +7,7 @@ import pytest
 
 from linktopics import DataError
 from linktopics.explorer import Explorer
-from linktopics.features import Column
+from linktopics.features import Column, PairFunction
 from linktopics.prediction.batched_predictor import thinned
 from linktopics.server.limits import Limits
 from linktopics.server.text_queries import TextQuery, TextQueryEngine
@@ -142,10 +142,26 @@ def test_texts_of_which_nothing_is_known(text, directed):
         engine.explain(read, 0)
 
 
-def test_features_that_need_more_than_a_text():
-    network = small_network(columns={"year": list(range(10))})
-    engine = TextQueryEngine(Explorer(small_model(pair_features=[Column("year", "difference")]).fit(network)))
-    with pytest.raises(DataError, match="needs the column 'year'"):
+def test_columns_of_a_text_are_missing():
+    network = small_network(columns={"year": list(range(10)), "tags": [["pet"], ["sky"]] * 5})
+    features = [Column("year", "difference"), Column("tags", "overlap")]
+    model = small_model(pair_features=features).fit(network)
+    engine = TextQueryEngine(Explorer(model))
+    (answer,) = engine.suggest([TextQuery(engine.read(ASKED), 5)])
+    new = network.new_documents([ASKED], columns={"year": [None], "tags": [None]})
+    expected = model.suggest_links(new, top=5)
+    assert [one["id"] for one in answer["suggestions"]] == expected["id"].tolist()
+    np.testing.assert_allclose(
+        [one["probability"] for one in answer["suggestions"]], expected["probability"], rtol=2e-5
+    )
+    assert engine.changes(TextQuery(engine.read(ASKED), 5))["words"]
+    assert engine.explain(engine.read(ASKED), 3)["probability"] > 0
+
+
+def test_features_that_need_an_id():
+    feature = PairFunction(lambda sources, targets: np.ones(len(sources)), "one")
+    engine = TextQueryEngine(Explorer(small_model(pair_features=[feature]).fit(small_network())))
+    with pytest.raises(DataError, match="needs the ids of new documents"):
         engine.suggest([TextQuery(engine.read(ASKED))])
 
 
