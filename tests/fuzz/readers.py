@@ -100,7 +100,7 @@ def texts(data: bytes, folder: Path) -> str:
 
     path = folder / ("text.md" if len(data) % 2 else "words.txt")
     path.write_bytes(data)
-    text = _read_text(path)
+    text = _read_text(path)[0]
     vectorizer = _vectorizer({"stop_words": str(path)})
     return looked_at(DocumentNetwork.from_texts(["some plain words", text], vectorizer=vectorizer))
 
