@@ -21,9 +21,11 @@ TOP = """# Invalid and unusual input
 What happens with files, arrays and settings that are wrong or unusual: {n} kinds, each with a test. Either the result is right,
 or one sentence says what is wrong, where, and what to do. Nothing is dropped silently, and no partial output is written.
 
-On the command line the sentence is on standard error, after `linktopics:`, the exit code is 2, and no file is written. In Python
-it is the message of a `LinktopicsError` (`DataError`, `ModelError`), or for parameters of a `ValueError`. An ellipsis stands for
-what differs from case to case, such as the folder.
+On the command line the sentence is on standard error, after `linktopics:`, the exit code is 2, and no file is written. Options
+that do not exist and most values that an option does not take are usage errors of the command line instead: `Usage: ...`, and in a
+box `Invalid value for '--topics' / '-k': ...` or `No such option: ...`; the exit code is 2 as well. In Python the sentence is the
+message of a `LinktopicsError` (`DataError`, `ModelError`), or for parameters of a `ValueError`. An ellipsis stands for what differs
+from case to case, such as the folder.
 
 Two limits are worth knowing. A gzip file may hold up to 1 GiB; unpack larger ones first. A word, and a
 document, can have up to 16,777,215 tokens.
