@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from linktopics.cli.defaults import default
 from linktopics.cli.options import Debug, Format, Model, Top, find_id, option, real
 from linktopics.cli.output import CommandResult, TableColumn, emit, format_percent, missing, one_line
-from linktopics.errors import DataError
+from linktopics.errors import DataError, NetworkWarning
 
 if TYPE_CHECKING:
     from linktopics.network import DocumentNetwork
@@ -45,12 +45,12 @@ def suggest(
         raise DataError("say what to suggest links for: one of --text, --file and --id.")
     from linktopics.model.estimator import RelationalTopicModel
     from linktopics.prediction.index import index_library
+    from linktopics.utils.user_warnings import warn_user
 
     if search == "index" and index_library() is None:
         raise DataError("--search index needs faiss: pip install 'linktopics[index]', or leave the option out.")
     fitted = RelationalTopicModel.load(model)
     facts: dict[str, Any] = {"direction": direction, "interval": interval}
-    unknown: list[str] = []
     options: dict[str, Any] = {"top": top, "direction": direction, "interval": interval, "search": search}
     if id is not None:
         facts["id"] = find_id(fitted.network_, id)
@@ -62,6 +62,8 @@ def suggest(
         known = {"tags": tags} if tags else {}
         columns = {name: [known.get(name)] for name in fitted.network_.columns}
         unknown = [name for name in columns if name not in known]
+        if unknown:
+            warn_user(f"Not known of the text, and treated as average: {', '.join(unknown)}.", NetworkWarning)
         frame = fitted.suggest_links(fitted.network_.new_documents([read], columns=columns), **options)
         title = "Suggested links"
     rows = [{**row, "why": _reasons(row["why"])} for row in frame.drop(columns="document").to_dict("records")]
@@ -78,8 +80,6 @@ def suggest(
         "cover all uncertainty. Before each reason: its share of all positive contributions."
     )
     notes = [note if rows else "There is no document to suggest: it is linked with all of them."]
-    if unknown:
-        notes.append(f"Not known of the text, and treated as average: {', '.join(unknown)}.")
     emit(CommandResult("suggest", shown, rows, "suggestions", facts, title, notes), format)
 
 
